@@ -1,0 +1,35 @@
+# make quickstart: see it work; make test: all tests; make check: style and types. Each makes .venv on a fresh machine.
+PYTHON ?= python3
+BIN := .venv/bin
+export HF_HUB_OFFLINE ?= 1
+
+.PHONY: install quickstart test check format benchmark clean
+
+install: .venv/.installed
+
+.venv/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[samples,offline,dev]'
+	touch $@
+
+quickstart: .venv/.installed
+	$(BIN)/glyphrank run -m experiment=quickstart
+
+test: .venv/.installed
+	$(BIN)/python -m pytest -n auto
+
+check: .venv/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell
+
+format: .venv/.installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+benchmark: .venv/.installed
+	$(BIN)/python benchmarks/cell.py
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,141 @@
+"""Rows to rows: several channels' scores of the same items made into one.
+
+Everything here is arithmetic on rows, (b, n) float32, -inf where a channel did not retrieve the item. Each row is
+treated by itself, so the result does not depend on how queries are grouped into blocks, and items with equal scores
+in every channel stay equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from glyphrank.records import FloatArray
+
+
+class Fusion(Protocol):
+    """Makes one block of rows out of several."""
+
+    def fuse(self, rows: Mapping[str, FloatArray]) -> FloatArray:
+        """Fused scores, (b, n) float32; -inf only where every channel has -inf."""
+        ...
+
+
+class Normalisation(StrEnum):
+    """How a channel's scores are made comparable, over the finite cells of each row."""
+
+    minmax = "minmax"
+    zscore = "zscore"
+    none = "none"
+
+
+@dataclass(frozen=True)
+class ReciprocalRank:
+    """Sum over channels of weight / (k + rank), Cormack, Clarke and Buettcher (SIGIR 2009).
+
+    The rank is 1 + the number of items scored strictly higher, so equal scores contribute equally. An item that a
+    channel did not retrieve gets nothing from it.
+
+    Attributes:
+        k: above 0; 60 in the paper.
+        weights: channel -> weight, at least 0; a channel without an entry is an error.
+    """
+
+    VERSION: ClassVar[int] = 1
+    k: float
+    weights: dict[str, float]
+
+    def __post_init__(self) -> None:
+        if not self.k > 0:
+            raise ValueError(f"k is {self.k}; wanted a number above 0")
+        _check_weights(self.weights)
+
+    def fuse(self, rows: Mapping[str, FloatArray]) -> FloatArray:
+        """Fused scores, (b, n) float32."""
+        weights = _weights_of(self.weights, rows)
+        total = sum(
+            weights[name] * np.where(np.isfinite(block), 1 / (self.k + competition_ranks(block)), 0)
+            for name, block in rows.items()
+        )
+        return _unless_missing_everywhere(np.asarray(total), rows)
+
+
+@dataclass(frozen=True)
+class WeightedSum:
+    """Sum over channels of weight x normalised score; an item not retrieved counts as the row's minimum.
+
+    Attributes:
+        normalisation: `minmax` to [0, 1] (a row of one value becomes 1, what was not retrieved 0), `zscore` to mean 0
+            and deviation 1 (a row of one value becomes 0), `none`.
+        weights: channel -> weight, at least 0; a channel without an entry is an error.
+    """
+
+    VERSION: ClassVar[int] = 1
+    normalisation: Normalisation
+    weights: dict[str, float]
+
+    def __post_init__(self) -> None:
+        _check_weights(self.weights)
+
+    def fuse(self, rows: Mapping[str, FloatArray]) -> FloatArray:
+        """Fused scores, (b, n) float32."""
+        weights = _weights_of(self.weights, rows)
+        total = sum(weights[name] * normalise(block, self.normalisation) for name, block in rows.items())
+        return _unless_missing_everywhere(np.asarray(total), rows)
+
+
+def competition_ranks(rows: FloatArray) -> FloatArray:
+    """1 + the number of cells of the row that are strictly higher, (b, n) float64.
+
+    >>> competition_ranks(np.array([[0.5, 0.9, 0.5, -np.inf]], dtype=np.float32))
+    array([[2., 1., 2., 4.]])
+    """
+    order = np.argsort(-rows, axis=1, kind="stable")
+    ordered = np.take_along_axis(rows, order, axis=1)
+    starts = np.ones(rows.shape, dtype=bool)
+    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    first = np.maximum.accumulate(np.where(starts, np.arange(rows.shape[1]), 0), axis=1)
+    ranks = np.empty(rows.shape, dtype=np.float64)
+    np.put_along_axis(ranks, order, first + 1.0, axis=1)
+    return ranks
+
+
+def normalise(rows: FloatArray, how: Normalisation) -> FloatArray:
+    """Scores normalised over each row's finite cells, (b, n) float64; cells at -inf get the row's minimum."""
+    finite = np.isfinite(rows)
+    wide = np.where(finite, rows, np.nan).astype(np.float64)
+    low = np.min(np.where(finite, wide, np.inf), axis=1, keepdims=True)
+    high = np.max(np.where(finite, wide, -np.inf), axis=1, keepdims=True)
+    low, high = np.where(np.isfinite(low), low, 0), np.where(np.isfinite(high), high, 0)
+    if how is Normalisation.minmax:
+        span = np.where(high > low, high - low, 1)
+        return np.where(finite, np.where(high > low, (wide - low) / span, 1), 0)
+    if how is Normalisation.zscore:
+        count = np.maximum(finite.sum(axis=1, keepdims=True), 1)
+        mean = np.where(finite, wide, 0).sum(axis=1, keepdims=True) / count
+        deviation = np.sqrt(np.where(finite, (wide - mean) ** 2, 0).sum(axis=1, keepdims=True) / count)
+        scale = np.where((high > low) & (deviation > 0), deviation, np.inf)
+        return np.where(finite, wide - mean, low - mean) / scale
+    return np.where(finite, wide, low)
+
+
+def _check_weights(weights: Mapping[str, float]) -> None:
+    for name, weight in weights.items():
+        if not (np.isfinite(weight) and weight >= 0):
+            raise ValueError(f"the weight of {name!r} is {weight}; wanted a number of at least 0")
+
+
+def _weights_of(weights: Mapping[str, float], rows: Mapping[str, FloatArray]) -> Mapping[str, float]:
+    for name in rows:
+        if name not in weights:
+            raise ValueError(f"channel {name!r} has no weight; found weights for {sorted(weights)}")
+    return weights
+
+
+def _unless_missing_everywhere(total: FloatArray, rows: Mapping[str, FloatArray]) -> FloatArray:
+    missing = np.logical_and.reduce([np.isneginf(block) for block in rows.values()])
+    return np.where(missing, -np.inf, total).astype(np.float32)

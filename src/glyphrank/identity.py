@@ -1,0 +1,178 @@
+"""What a thing is, apart from where it lies: digests of content, keys of components, digest of our own sources."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+from glyphrank.errors import ConfigError, DataError
+
+
+class Place:
+    """Marks a field that says where something lies; see `Location`."""
+
+
+Location = Annotated[Path, Place()]
+"""The type of a field that is a place: it enters a key as the digest of what it holds, never as its text."""
+
+FileDigest = Callable[[Path], str]
+
+
+def digest_text(*parts: str) -> str:
+    """32 hexadecimal digits for a sequence of texts; ("ab", "c") and ("a", "bc") differ."""
+    hasher = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        hasher.update(len(data).to_bytes(8, "big"))
+        hasher.update(data)
+    return hasher.hexdigest()[:32]
+
+
+def digest_json(value: object) -> str:
+    """32 hexadecimal digits for a value of plain types; the order of mappings does not matter."""
+    return digest_text(json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=True))
+
+
+def digest_file(path: Path) -> str:
+    """SHA-256 of a file's content, 64 hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class FileDigests:
+    """Digests of files, remembered by path, size and time of change in small files under a folder.
+
+    Any number of processes may share the folder: an entry is written whole and replaced by renaming.
+    """
+
+    def __init__(self, memory: Path) -> None:
+        self._memory = memory
+
+    def __call__(self, path: Path) -> str:
+        """SHA-256 of a file's content; a DataError names a file that cannot be read."""
+        try:
+            state = path.stat()
+            stamp = [str(path.resolve()), state.st_size, state.st_mtime_ns]
+            memo = self._memory / f"{digest_text(stamp[0])}.json"
+            known = _load_json(memo)
+            if isinstance(known, dict) and known.get("stamp") == stamp:
+                return str(known["digest"])
+            digest = digest_file(path)
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
+        self._remember(memo, {"stamp": stamp, "digest": digest})
+        return digest
+
+    def _remember(self, memo: Path, entry: Mapping[str, object]) -> None:
+        """Keeps an entry; a memory that cannot be written only costs time."""
+        try:
+            self._memory.mkdir(parents=True, exist_ok=True)
+            temporary = memo.with_suffix(f".{os.getpid()}.tmp")
+            temporary.write_text(json.dumps(entry))
+            temporary.replace(memo)
+        except OSError:
+            return
+
+
+def _load_json(path: Path) -> object:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def digest_place(path: Path, file_digest: FileDigest) -> str:
+    """Digest of what a path holds: a file's content, or every file below a folder with its relative name."""
+    if path.is_file():
+        return file_digest(path)
+    if not path.is_dir():
+        raise DataError(f"{path}: no such file or folder")
+    files = sorted(entry for entry in path.rglob("*") if entry.is_file())
+    return digest_json([[entry.relative_to(path).as_posix(), file_digest(entry)] for entry in files])
+
+
+def recipe(component: object, file_digest: FileDigest) -> dict[str, object]:
+    """Everything about a component that can change what it makes, as plain types.
+
+    Its class, VERSION, the versions of its PACKAGES and all its fields; nested components in the same form,
+    `Location` fields as the digest of what they hold.
+
+    Raises:
+        ConfigError: a field has a type whose content is unknown, or a package is not installed.
+    """
+    if not is_dataclass(component) or isinstance(component, type):
+        raise ConfigError(f"{component!r} is not a component: wanted a dataclass instance")
+    kind = type(component)
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return {
+        "class": f"{kind.__module__}.{kind.__qualname__}",
+        "version": getattr(kind, "VERSION", 0),
+        "packages": {name: _package_version(name) for name in getattr(kind, "PACKAGES", ())},
+        "fields": {
+            field.name: _plain(getattr(component, field.name), _is_place(hints[field.name]), file_digest)
+            for field in fields(component)
+        },
+    }
+
+
+def key(component: object, file_digest: FileDigest) -> str:
+    """The address of a component's work: digest of its recipe, 32 hexadecimal digits."""
+    return digest_json(recipe(component, file_digest))
+
+
+def _is_place(hint: Any) -> bool:
+    return any(isinstance(extra, Place) for extra in getattr(hint, "__metadata__", ())) or any(
+        _is_place(argument) for argument in typing.get_args(hint) if argument is not Ellipsis
+    )
+
+
+def _plain(value: object, place: bool, file_digest: FileDigest) -> object:
+    match value:
+        case Path():
+            return digest_place(value, file_digest) if place else value.as_posix()
+        case Enum():
+            return value.value
+        case None | bool() | int() | float() | str():
+            return value
+        case tuple() | list():
+            return [_plain(entry, place, file_digest) for entry in value]
+        case Mapping():
+            return {str(name): _plain(entry, place, file_digest) for name, entry in value.items()}
+    if is_dataclass(value):
+        return recipe(value, file_digest)
+    raise ConfigError(f"a field of type {type(value).__name__} has no known content; use plain types or a component")
+
+
+def _package_version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise ConfigError(f"the package {name!r} is not installed; pip install {name}") from error
+
+
+def digest_sources(packages: Iterable[str]) -> str:
+    """Digest of the Python sources of packages (glyphrank's own and the plug-ins'), found without importing them.
+
+    Raises:
+        ConfigError: a package cannot be found.
+    """
+    found: list[list[str]] = []
+    for name in sorted(set(packages)):
+        spec = importlib.util.find_spec(name)
+        if spec is None or not (spec.submodule_search_locations or spec.origin):
+            raise ConfigError(f"the package {name!r} cannot be found; is it installed or on PYTHONPATH?")
+        roots = [Path(place) for place in spec.submodule_search_locations or ()]
+        sources = [(root, path) for root in roots for path in sorted(root.rglob("*.py"))]
+        if not roots and spec.origin:
+            sources = [(Path(spec.origin).parent, Path(spec.origin))]
+        found += [[name, path.relative_to(root).as_posix(), digest_file(path)] for root, path in sources]
+    return digest_json(found)

@@ -1,0 +1,297 @@
+"""What flows between the stages: frozen records of plain types and numpy arrays.
+
+Arrays are given with their shape; ids are text exactly as published and are compared in NFC.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glyphrank.errors import DataError
+
+FloatArray = NDArray[np.float32]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What changes speed, permission or place, and never a number; it enters no key.
+
+    Attributes:
+        device: where models run: `auto`, `cpu`, `cuda`, `cuda:1`, `mps`.
+        batch_size: inputs a model takes at once, at least 1.
+        workers: processes that read media, at least 0.
+        download: whether weights may be fetched from a hub.
+        outputs: absolute folder under which everything produced is written.
+        cache: absolute folder of the shards.
+    """
+
+    device: str
+    batch_size: int
+    workers: int
+    download: bool
+    outputs: Path
+    cache: Path
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", self.device):
+            raise ValueError(f"device is {self.device!r}; wanted auto, cpu, cuda, cuda:1 (any number) or mps")
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size is {self.batch_size}; wanted at least 1")
+        if self.workers < 0:
+            raise ValueError(f"workers is {self.workers}; wanted at least 0")
+
+
+@dataclass(frozen=True)
+class Media:
+    """Where the pixels of an item lie: a file, or one page of a file.
+
+    Attributes:
+        path: absolute path; the file may be missing, then reading the item fails.
+        page: 1-based page of a document, None for a file that is one item.
+        digest: fingerprint of the content (digest of the file, with the page), not of the place.
+    """
+
+    path: Path
+    page: int | None
+    digest: str
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked. `slices` are the fields by which metrics are broken down, e.g. `{"type": "visual"}`."""
+
+    id: str
+    text: str
+    slices: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Item:
+    """What is ranked: a page or a clip.
+
+    Attributes:
+        text: the publisher's text layer; None when none was published (an empty one is "").
+    """
+
+    id: str
+    media: Media | None
+    text: str | None
+    slices: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Queries, items and what is relevant to what.
+
+    Attributes:
+        relevant: query id -> {item id: gain}, gains above 0. A query without an entry has nothing relevant.
+        fingerprint: digest of declared revision, ids, texts, slices, relevance and media fingerprints.
+        notes: what loading found odd and mended (e.g. dropped repeats), for the log and the report.
+
+    Raises:
+        DataError: no query or no item, ids that are equal in NFC, relevance that names an unknown id.
+    """
+
+    name: str
+    queries: tuple[Query, ...]
+    items: tuple[Item, ...]
+    relevant: Mapping[str, Mapping[str, float]]
+    fingerprint: str
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.items:
+            raise DataError(f"{self.name}: the corpus is empty; wanted at least one item")
+        if not self.queries:
+            raise DataError(f"{self.name}: there is no query; wanted at least one")
+        queries = _unique((query.id for query in self.queries), "query", self.name)
+        items = _unique((item.id for item in self.items), "item", self.name)
+        for query_id, gains in self.relevant.items():
+            if nfc(query_id) not in queries:
+                raise DataError(f"{self.name}: relevance names the query {query_id!r}, which is not among the queries")
+            for item_id, gain in gains.items():
+                if nfc(item_id) not in items:
+                    raise DataError(
+                        f"{self.name}: query {query_id!r} names the item {item_id!r}, "
+                        f"which is not among the {len(items)} items"
+                    )
+                if not (np.isfinite(gain) and gain > 0):
+                    raise DataError(f"{self.name}: query {query_id!r}, item {item_id!r}: gain {gain} is not above 0")
+        if not any(self.relevant.values()):
+            raise DataError(f"{self.name}: no query has a relevant item; wanted at least one")
+
+
+def nfc(text: str) -> str:
+    """The text in Unicode's composed form, in which ids and words are compared."""
+    return unicodedata.normalize("NFC", text)
+
+
+def _unique(ids: Iterable[str], kind: str, task: str) -> set[str]:
+    """The ids in NFC; a DataError names two that are equal there."""
+    seen: dict[str, str] = {}
+    for published in ids:
+        normal = nfc(published)
+        if normal in seen:
+            form = "" if seen[normal] == published else f" (as {published!r} and {seen[normal]!r}, equal in NFC)"
+            raise DataError(f"{task}: the {kind} id {published!r} stands twice{form}; ids must be unique")
+        seen[normal] = published
+    return set(seen)
+
+
+class Source(StrEnum):
+    """Where the lines of a reading come from."""
+
+    embedded = "embedded"
+    published = "published"
+    scene = "scene"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One detection.
+
+    Attributes:
+        confidence: in [0, 1], None where the source gives none.
+        box: left, top, right, bottom as fractions of the frame, None where the source gives none.
+        frame: 0-based number of the sampled frame.
+        time: seconds from the start of a clip, None for a page.
+    """
+
+    text: str
+    confidence: float | None = None
+    box: tuple[float, float, float, float] | None = None
+    frame: int = 0
+    time: float | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All that was read in an item, in the order of the source. `failure` says why nothing could be read."""
+
+    source: Source
+    lines: tuple[Line, ...] = ()
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What a text encoder returns for n texts.
+
+    Attributes:
+        values: (n, d) float32, of any length; they are made unit rows in one place, `scoring.unit_rows`.
+        truncated: (n,) bool, texts that were longer than the model reads.
+    """
+
+    values: FloatArray
+    truncated: BoolArray
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Ids with their vectors: `values` is (n, d) float32 with unit rows, row i belongs to `ids[i]`.
+
+    Raises:
+        ValueError: shapes disagree, or a row is not a finite unit vector (its id is named).
+    """
+
+    ids: tuple[str, ...]
+    values: FloatArray
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2 or len(self.ids) != len(self.values):
+            raise ValueError(f"{len(self.ids)} ids for vectors of shape {self.values.shape}; wanted one row an id")
+        lengths = np.einsum("ij,ij->i", self.values, self.values)
+        bad = np.flatnonzero(~(np.abs(lengths - 1) < 1e-3))
+        if len(bad):
+            raise ValueError(f"the vector of {self.ids[bad[0]]!r} has squared length {lengths[bad[0]]}; wanted 1")
+
+
+class Direction(StrEnum):
+    """Which side asks: queries rank items (`t2v`), or items rank queries (`v2t`)."""
+
+    t2v = "t2v"
+    v2t = "v2t"
+
+
+class View(StrEnum):
+    """What of an item a channel may see."""
+
+    text = "text"
+    frames = "frames"
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Where the relevant items of every query stand, exactly and with their ties, and the top of each list.
+
+    One entry for each (query, relevant item) pair, m in all, ordered by query. In the reverse direction the
+    "queries" are items and the "items" are queries.
+
+    Attributes:
+        query_ids: all q queries, in the task's order. One without an entry has nothing relevant: every mean
+            leaves it out, and it is counted.
+        item_ids: the whole gallery, n ids.
+        query: (m,) index into query_ids, ascending.
+        item: (m,) index into item_ids.
+        gain: (m,) float64, above 0.
+        higher: (m,) how many items are scored strictly higher.
+        tied: (m,) size of the group of items with this very score, itself included.
+        before: (m,) how many items of the tied group stand before it in trec_eval's order (id descending).
+        retrieved: (m,) bool, False where the score is -inf; then higher, tied and before are 0.
+        top: for each of the q queries, (indices into item_ids, scores), best first, equal scores by id descending,
+            without items at -inf.
+        truncated: whether the lists the scores come from were cut, so that a missing item's rank is unknown.
+    """
+
+    direction: Direction
+    query_ids: tuple[str, ...]
+    item_ids: tuple[str, ...]
+    query: IntArray
+    item: IntArray
+    gain: NDArray[np.float64]
+    higher: IntArray
+    tied: IntArray
+    before: IntArray
+    retrieved: BoolArray
+    top: Sequence[tuple[IntArray, FloatArray]] = ()
+    truncated: bool = False
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run's outcome, as `report.json` holds it.
+
+    Attributes:
+        metrics: flat names of DESIGN section 6 (`recall_at_1`, `v2t/median_rank`), fractions in [0, 1] or ranks.
+        bounds: for each metric that the tie rule changes, its [worst, best] value over the orders of ties.
+        channels: each channel's own metrics, under the same names.
+        slices: field -> value -> metrics of the queries with that value, `queries` among them.
+        counts: queries, items, failed_items, tied_queries, truncated_texts, ...
+        failures: item id -> why it could not be read or encoded.
+        lineage: stage -> key or fingerprint behind the numbers.
+        notes: what was odd, in sentences.
+        config: the resolved configuration, secrets removed.
+    """
+
+    identity: str
+    task: str
+    primary: str
+    metrics: Mapping[str, float]
+    bounds: Mapping[str, tuple[float, float]]
+    channels: Mapping[str, Mapping[str, float]]
+    slices: Mapping[str, Mapping[str, Mapping[str, float]]]
+    counts: Mapping[str, int]
+    failures: Mapping[str, str]
+    lineage: Mapping[str, str]
+    notes: tuple[str, ...]
+    config: Mapping[str, object]
