@@ -16,7 +16,7 @@ quickstart: .venv/.installed
 	$(BIN)/glyphrank run -m experiment=quickstart
 
 test: .venv/.installed
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: .venv/.installed
 	$(BIN)/ruff check .

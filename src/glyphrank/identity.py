@@ -91,13 +91,17 @@ def _load_json(path: Path) -> object:
 
 
 def digest_place(path: Path, file_digest: FileDigest) -> str:
-    """Digest of what a path holds: a file's content, or every file below a folder with its relative name."""
+    """Digest of what a path holds: a file's content, or every file below a folder with its relative name.
+
+    Hidden files and folders are left out: tools keep notes of their own there, with times in them.
+    """
     if path.is_file():
         return file_digest(path)
     if not path.is_dir():
         raise DataError(f"{path}: no such file or folder")
-    files = sorted(entry for entry in path.rglob("*") if entry.is_file())
-    return digest_json([[entry.relative_to(path).as_posix(), file_digest(entry)] for entry in files])
+    names = sorted(entry.relative_to(path) for entry in path.rglob("*") if entry.is_file())
+    shown = [name for name in names if not any(part.startswith(".") for part in name.parts)]
+    return digest_json([[name.as_posix(), file_digest(path / name)] for name in shown])
 
 
 def recipe(component: object, file_digest: FileDigest) -> dict[str, object]:

@@ -156,6 +156,15 @@ class Source(StrEnum):
     scene = "scene"
 
 
+class TextState(StrEnum):
+    """What an item's own text is worth: text; none, but something is drawn (it needs OCR); none at all; no language."""
+
+    text = "text"
+    image_only = "image_only"
+    blank = "blank"
+    garbled = "garbled"
+
+
 @dataclass(frozen=True)
 class Line:
     """One detection.
@@ -181,6 +190,7 @@ class Reading:
     source: Source
     lines: tuple[Line, ...] = ()
     failure: str | None = None
+    state: TextState = TextState.text
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,255 @@
+"""Work that is done once: values of inputs, addressed by (key of the component, digest of the input).
+
+The values lie in shards under `<root>/<stage>/<key>/<digest of the inputs>.<suffix>`. A stage first looks every input
+up in its key's folder; inputs that no shard holds are cut into shards at places that depend on their content, worked
+on and written, one shard after the other. Whoever is interrupted goes on where it stopped. Processes that start
+together share the work: each takes the next shard that nobody holds and comes back for the others' results.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from glyphrank.identity import digest_text
+from glyphrank.shard_folder import ShardFolder
+from glyphrank.shard_locks import ShardLocks
+from glyphrank.shards import Codec, Gatherer, Value
+
+POLL = 0.1
+"""Seconds between two looks for shards that other processes work on."""
+
+logger = logging.getLogger(__name__)
+
+Values = TypeVar("Values")
+
+Work = Callable[[Sequence[int]], Sequence[Value | None]]
+
+
+@dataclass(frozen=True)
+class Stage(Generic[Value, Values]):
+    """One component's work and where it is kept.
+
+    Attributes:
+        root: folder of the whole cache.
+        name: what kind of work it is: `reading`, `tokens`, `vectors`.
+        recipe: what the key is made of, in plain types, for the manifest (`identity.recipe`).
+        key: address of the component (`identity.key`), with everything else that can change a value.
+        spacing: m: a shard ends after an input whose digest is 0 modulo m, and has at most 2 m inputs. At least 1.
+        codec: format of the shards.
+        device: where the work is done, for the manifest.
+    """
+
+    root: Path
+    name: str
+    recipe: Mapping[str, object]
+    key: str
+    spacing: int
+    codec: Codec[Value, Values]
+    device: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.spacing < 1:
+            raise ValueError(f"spacing is {self.spacing}; wanted at least 1")
+
+    @property
+    def folder(self) -> Path:
+        """Where the shards of this key lie."""
+        return self.root / self.name / self.key
+
+
+@dataclass(frozen=True)
+class Remembered(Generic[Values]):
+    """The values of a stage.
+
+    Attributes:
+        digests: the distinct inputs in order of first appearance; row i of the values belongs to `digests[i]`.
+        values: what the codec gathers: a list, or a mapping of names to arrays (empty when there is no value at all).
+        failed: inputs without a value; they are tried again next time.
+        hits: distinct inputs that this call found, or got from a process that worked beside it.
+        worked: distinct inputs that this call worked on.
+        damaged: shards that were found damaged.
+    """
+
+    digests: tuple[str, ...]
+    values: Values
+    failed: frozenset[str]
+    hits: int
+    worked: int
+    damaged: int
+
+
+def remember(
+    stage: Stage[Value, Values],
+    inputs: Sequence[str],
+    work: Work[Value],
+    advance: Callable[[int], None] | None = None,
+) -> Remembered[Values]:
+    """The values of all inputs: those that are known from the cache, the others from `work`.
+
+    Args:
+        stage: whose work it is.
+        inputs: digests in hexadecimal digits; a digest may stand there more than once.
+        work: takes positions in `inputs`, at most 2 m of them and each of another digest, and returns a value for
+            each; None where there is none. What it raises ends the call; shards that are finished stay.
+        advance: is told how many more distinct inputs are done.
+
+    Raises:
+        DataError: the folder cannot be read or written.
+        ValueError: `work` returned another number of values than it was given positions.
+    """
+    session = _Session(stage, inputs, work, advance)
+    session.folder.refresh()
+    missing = session.fetch(session.digests)
+    if missing:
+        session.folder.prepare(_manifest(stage))
+        session.complete(cut(missing, stage.spacing))
+    session.folder.mark_used()
+    found = session.outcome()
+    logger.info("%s: %d inputs from the cache, %d worked on (%s)", stage.name, found.hits, found.worked, stage.key)
+    return found
+
+
+def cut(inputs: Iterable[str], spacing: int) -> list[tuple[str, ...]]:
+    """Shards of inputs, in order, cut at places that an insertion or removal elsewhere does not move.
+
+    Args:
+        inputs: digests in hexadecimal digits.
+        spacing: m: a shard ends after a digest that is 0 modulo m, at the latest after 2 m inputs.
+    """
+    shards: list[tuple[str, ...]] = []
+    shard: list[str] = []
+    for digest in inputs:
+        shard.append(digest)
+        if int(digest, 16) % spacing == 0 or len(shard) == 2 * spacing:
+            shards.append(tuple(shard))
+            shard = []
+    return [*shards, tuple(shard)] if shard else shards
+
+
+class _Session(Generic[Value, Values]):
+    """One call of `remember`: what is gathered so far and what it took."""
+
+    def __init__(
+        self,
+        stage: Stage[Value, Values],
+        inputs: Sequence[str],
+        work: Work[Value],
+        advance: Callable[[int], None] | None,
+    ) -> None:
+        self.folder, self._locks = _open(stage.folder, stage.codec, threading.get_ident())
+        self._positions: dict[str, int] = {}
+        for position, digest in enumerate(inputs):
+            self._positions.setdefault(digest, position)
+        self.digests = tuple(self._positions)
+        self._rows = {digest: row for row, digest in enumerate(self.digests)}
+        self._gathered: Gatherer[Value, Values] = stage.codec.gather(len(self.digests))
+        self._name = stage.name
+        self._work = work
+        self._advance = advance or (lambda count: None)
+        self._failed: set[str] = set()
+        self._worked = 0
+        self._damaged_before = self.folder.damaged
+
+    def fetch(self, wanted: Sequence[str]) -> list[str]:
+        """Gathers what shards hold of the wanted inputs; returns the others, in order."""
+        missing = set(wanted)
+        while held := _by_shard(missing, self.folder):
+            for name, digests in held.items():
+                values = self.folder.read(name)
+                found = [digest for digest in digests if digest in values]
+                self._gather(found, [values[digest] for digest in found])
+                missing.difference_update(found)
+        return [digest for digest in wanted if digest in missing]
+
+    def complete(self, pending: Sequence[tuple[str, ...]]) -> None:
+        """Works on shards that nobody else works on, until all are done by somebody."""
+        waiting = False
+        while pending:
+            left = [shard for shard in pending if not self._attempt(shard)]
+            if len(left) == len(pending):
+                if not waiting:
+                    logger.info("%s: waiting for %d shards that other processes work on", self._name, len(left))
+                    waiting = True
+                time.sleep(POLL)
+            pending = left
+
+    def outcome(self) -> Remembered[Values]:
+        return Remembered(
+            digests=self.digests,
+            values=self._gathered.result(),
+            failed=frozenset(self._failed),
+            hits=len(self.digests) - self._worked,
+            worked=self._worked,
+            damaged=self.folder.damaged - self._damaged_before,
+        )
+
+    def _attempt(self, shard: tuple[str, ...]) -> bool:
+        """Does one shard, unless somebody else is at it."""
+        lock = self._locks.take(digest_text(*shard))
+        if lock is None:
+            return False
+        with lock:
+            self.folder.refresh()  # the one who held the lock before may have done it
+            missing = self.fetch(shard)
+            if missing:
+                self._make(missing)
+        return True
+
+    def _make(self, missing: Sequence[str]) -> None:
+        values = self._work([self._positions[digest] for digest in missing])
+        if len(values) != len(missing):
+            raise ValueError(f"{self._name}: {len(values)} values for {len(missing)} inputs; wanted one each")
+        made = {digest: value for digest, value in zip(missing, values, strict=True) if value is not None}
+        if made:
+            # What a cold cache returns is what a warm one will return: the values as they were written.
+            self._gather(list(made), self.folder.write(list(made), list(made.values())))
+        self._failed.update(digest for digest in missing if digest not in made)
+        self._worked += len(missing)
+        self._advance(len(missing) - len(made))
+
+    def _gather(self, digests: Sequence[str], values: Sequence[Value]) -> None:
+        for digest, value in zip(digests, values, strict=True):
+            self._gathered.put(self._rows[digest], value)
+        self._advance(len(digests))
+
+
+@lru_cache(maxsize=16)
+def _open(folder: Path, codec: Codec[Any, Any], thread: int) -> tuple[ShardFolder[Any], ShardLocks]:
+    """A folder whose index is kept for the next call in this thread; threads share work as processes do."""
+    return ShardFolder(folder, codec), ShardLocks(folder / "locks")
+
+
+def _by_shard(wanted: Iterable[str], folder: ShardFolder[Value]) -> dict[str, list[str]]:
+    held: dict[str, list[str]] = {}
+    for digest in wanted:
+        name = folder.holder(digest)
+        if name is not None:
+            held.setdefault(name, []).append(digest)
+    return held
+
+
+def _manifest(stage: Stage[Value, Values]) -> dict[str, object]:
+    return {
+        "stage": stage.name,
+        "key": stage.key,
+        "recipe": stage.recipe,
+        "versions": {name: _version(name) for name in ("glyphrank", "numpy")} | {"python": platform.python_version()},
+        "device": stage.device,
+        "first_made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None  # run from a source tree

@@ -1,0 +1,168 @@
+"""From the config that Hydra composed to a run that is built: resolved once, checked whole, every fault at once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.conf import HydraConf
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from omegaconf import DictConfig, ListConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, raise_for
+from glyphrank.pipeline import Run
+from glyphrank.redaction import redact, redact_text
+from glyphrank.tracking.start import Start
+
+
+@dataclass(frozen=True)
+class Job:
+    """One cell of a command, ready to run.
+
+    Attributes:
+        start: what trackers are told: choices, overrides, and the resolved config as it was built, secrets removed.
+        folder: absolute folder of this run's files.
+        sweep: whether it is one cell of several.
+    """
+
+    run: Run
+    start: Start
+    folder: Path
+    sweep: bool
+
+
+def build(config: DictConfig) -> Job:
+    """The job that Hydra's current config describes.
+
+    Args:
+        config: composed config without Hydra's own node; it is resolved in place, once, and then frozen.
+
+    Raises:
+        ConfigError: names every fault: missing and unknown keys, wrong types, foreign components, values out of range.
+    """
+    hydra = HydraConfig.get()
+    launched_from = Path(hydra.runtime.cwd)
+    faults: list[Fault] = []
+    plain = _resolve(config, faults)
+    choices = {name: choice for name, choice in hydra.runtime.choices.items() if not name.startswith("hydra/")}
+    overrides = _texts(hydra.overrides.task)
+    plugins = _plugins(plain, hydra)
+    packages = {"glyphrank", *plugins}
+    builder = Builder(packages, launched_from, _ChoiceList(choices, _folders(hydra), packages))
+    run = builder.build(Run, plain)
+    raise_for([*faults, *builder.faults], _Origins(choices, overrides))
+    start = Start(
+        name=_name(choices, overrides),
+        choices=choices,
+        config=redact(plain),
+        overrides=tuple(redact_text(override) for override in overrides),
+        launched_from=launched_from,
+    )
+    return Job(run, start, Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN)
+
+
+def _texts(overrides: Any) -> list[str]:
+    """The overrides as they were given: an interpolation in one stays a text."""
+    plain = OmegaConf.to_container(overrides, resolve=False)
+    return [str(override) for override in plain] if isinstance(plain, list) else []
+
+
+def _name(choices: Mapping[str, str], overrides: Sequence[str]) -> str:
+    """What the dashboard calls the run: its dataset and channels, then the values that were overridden."""
+    slots = ("dataset", "encoder@text", "encoder@lexical")
+    parts = [choices[slot] for slot in slots if choices.get(slot, "none") != "none"]
+    groups = {name.partition("=")[0] for name in overrides} - set(choices)
+    return " ".join([*parts, *(redact_text(override) for override in overrides if override.partition("=")[0] in groups)])
+
+
+def _resolve(config: DictConfig, faults: list[Fault]) -> dict[str, Any]:
+    """Resolves in place, once (resolvers may count or tell the time), freezes, and returns plain values."""
+    try:
+        OmegaConf.resolve(config)
+    except OmegaConfBaseException:
+        pass  # the walk below names every node that cannot be resolved, not just the first
+    OmegaConf.set_readonly(config, True)
+    return {str(key): _walk(config, key, str(key), faults) for key in config}
+
+
+def _walk(parent: DictConfig | ListConfig, key: Any, path: str, faults: list[Fault]) -> Any:
+    try:
+        if OmegaConf.is_missing(parent, key):
+            faults.append(Fault(path, f"is not given; pass {path}=VALUE"))
+            return BROKEN
+        value = parent[key]
+    except OmegaConfBaseException as error:
+        faults.append(Fault(path, str(error).splitlines()[0]))
+        return BROKEN
+    if isinstance(value, DictConfig):
+        return {str(name): _walk(value, name, f"{path}.{name}", faults) for name in value}
+    if isinstance(value, ListConfig):
+        return [_walk(value, position, f"{path}[{position}]", faults) for position in range(len(value))]
+    return value
+
+
+def _plugins(plain: Mapping[str, Any], hydra: HydraConf) -> list[str]:
+    """The packages a person allows; their folders (of the launch and of --config-dir) become importable, last."""
+    named = plain.get("plugins")
+    plugins = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    if plugins:
+        known = set(sys.path)
+        sys.path += [str(place) for place in (*_folders(hydra), hydra.runtime.cwd) if str(place) not in known]
+    return plugins
+
+
+def _folders(hydra: HydraConf) -> list[Path]:
+    """Folders on Hydra's search path, in order."""
+    return [Path(source["path"]) for source in hydra.runtime.config_sources if source["schema"] == "file"]
+
+
+def _slot(path: str, choices: Mapping[str, str]) -> str | None:
+    """The slot whose choice fills a path: `encoder@lexical` for `lexical.k1`."""
+    top = path.partition(".")[0]
+    return next((name for name in choices if name.rpartition("@")[2] == top), None)
+
+
+@dataclass(frozen=True)
+class _ChoiceList:
+    """Lists the choices of a slot's group whose component fits."""
+
+    choices: Mapping[str, str]
+    folders: Sequence[Path]
+    packages: set[str]
+
+    def __call__(self, path: str, wanted: Any) -> list[str]:
+        slot = _slot(path, self.choices)
+        if slot is None or "." in path:
+            return []
+        group = slot.partition("@")[0]
+        files = sorted(file for folder in self.folders for file in (folder / group).glob("*.yaml"))
+        return [file.stem for file in files if self._fits(file, wanted)]
+
+    def _fits(self, file: Path, wanted: Any) -> bool:
+        try:
+            node = OmegaConf.load(file)
+            return fits(find_component(OmegaConf.select(node, "_target_"), self.packages), wanted)
+        except (LookupError, OmegaConfBaseException):
+            return False
+
+
+@dataclass(frozen=True)
+class _Origins:
+    """Says where a value came from: an override on the command line, or the choice that holds it."""
+
+    choices: Mapping[str, str]
+    overrides: Sequence[str]
+
+    def __call__(self, path: str) -> str:
+        for override in reversed(self.overrides):
+            name = override.partition("=")[0].lstrip("+~")
+            inside = path == name or path.startswith((f"{name}.", f"{name}["))
+            if path and inside and name not in self.choices:
+                return f" [override {redact_text(override)}]"
+        slot = _slot(path, self.choices)
+        return f" [{slot}={self.choices[slot]}]" if slot else ""

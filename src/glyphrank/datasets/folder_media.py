@@ -1,0 +1,121 @@
+"""Media of a folder dataset: names to files whatever their Unicode form, pages checked, contents fingerprinted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from glyphrank.datasets.folder_files import Faults, Record
+from glyphrank.errors import DataError
+from glyphrank.identity import FileDigest, digest_text
+from glyphrank.media.pdf import MediaError, is_pdf, page_count
+from glyphrank.records import Media, nfc
+
+
+class MediaFinder:
+    """Finds the files that the records of a corpus name; each file is looked up, counted and hashed once.
+
+    Args:
+        root: the dataset's folder.
+        corpus: the file that holds the records, for messages.
+        file_digest: content digest of a file.
+    """
+
+    def __init__(self, root: Path, corpus: Path, file_digest: FileDigest) -> None:
+        self._root = root
+        self._corpus = corpus
+        self._file_digest = file_digest
+        self._path = cache(self._look_up)
+        self._count = cache(_count)
+        self._content = cache(self._fingerprint)
+        self._names = cache(_names)
+
+    def find(self, records: Sequence[Record]) -> dict[str, Media | None]:
+        """For each record's id its media, None where it names none.
+
+        A file that is missing or cannot be opened has a digest that says so, and is no fault here.
+
+        Raises:
+            DataError: a name leads out of the folder or fits two files, a page is missing or beyond the document's
+                last one (every such item is listed).
+        """
+        names, pages = Faults(self._corpus), Faults(self._corpus, shown=50)
+        found: dict[str, Media | None] = {}
+        for record in records:
+            found[record.id] = None
+            if record.media is None:
+                continue
+            try:
+                path = self._path(record.media)
+            except ValueError as error:
+                names.add(f"line {record.line}: {record.id!r}: {error}")
+                continue
+            fault = self._page_fault(record, path)
+            if fault:
+                pages.add(f"line {record.line}: {record.id!r}: {fault}")
+            found[record.id] = self._media(record, path)
+        names.stop()
+        pages.stop()
+        return found
+
+    def _media(self, record: Record, path: Path) -> Media:
+        page = record.page or (1 if is_pdf(path) else None)
+        content = self._content(path, nfc(record.media or ""))
+        return Media(path, page, digest_text(content, "" if page is None else str(page)))
+
+    def _page_fault(self, record: Record, path: Path) -> str | None:
+        """What is wrong with the page of a record; nothing where the document cannot be opened."""
+        if not is_pdf(path):
+            return None
+        count = self._count(path)
+        if count is None:
+            return None
+        if record.page is None and count > 1:
+            return f"no page of {record.media}, which has {count}; wanted a field 'page' from 1 to {count}"
+        if record.page is not None and record.page > count:
+            return f"page {record.page} of {record.media}, which has {count}; pages are numbered from 1"
+        return None
+
+    def _look_up(self, name: str) -> Path:
+        """The file that a name means; where there is none, the place where it was looked for."""
+        parts = PurePosixPath(name).parts
+        if not parts or ".." in parts or PurePosixPath(name).is_absolute():
+            raise ValueError(f"media is {name!r}; wanted a path below the dataset's folder")
+        path = self._root
+        for part in parts:
+            fitting = self._names(path).get(nfc(part), [part])
+            if len(fitting) > 1:
+                spelled = " and ".join(ascii(other) for other in fitting)
+                raise ValueError(
+                    f"media is {name!r}, which fits {len(fitting)} names on disk that are equal in NFC "
+                    f"({spelled}); rename one"
+                )
+            path = path / fitting[0]
+        return path
+
+    def _fingerprint(self, path: Path, name: str) -> str:
+        try:
+            return self._file_digest(path)
+        except DataError:
+            return digest_text("missing" if not path.exists() else "unreadable", name)
+
+
+def _names(folder: Path) -> dict[str, list[str]]:
+    """Names in a folder by their NFC; empty where the folder cannot be listed."""
+    names: dict[str, list[str]] = {}
+    try:
+        for name in sorted(os.listdir(folder)):  # noqa: PTH208 -- names as the disk spells them, not paths
+            names.setdefault(nfc(name), []).append(name)
+    except OSError:
+        return {}
+    return names
+
+
+def _count(path: Path) -> int | None:
+    """Number of pages, None for a document that cannot be opened."""
+    try:
+        return page_count(path)
+    except MediaError:
+        return None

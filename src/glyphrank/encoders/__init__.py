@@ -1,0 +1,40 @@
+"""Encoders: what makes texts comparable, as vectors or as tokens."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from glyphrank.records import Encoded, Runtime
+from glyphrank.scoring import Searcher
+
+
+class Analyser(Protocol):
+    """Cuts texts into tokens; its work is cached by text."""
+
+    def tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        """For each text its tokens, in order and with repeats."""
+        ...
+
+
+class Lexical(Protocol):
+    """Scores tokens of queries against tokens of texts (channel `lexical`)."""
+
+    @property
+    def analyser(self) -> Analyser:
+        """What cuts queries and texts alike."""
+        ...
+
+    def build(self, tokens: Sequence[Sequence[str]]) -> Searcher[Sequence[Sequence[str]]]:
+        """A searcher over n texts; its rows are (b, n) float32, -inf where no query token occurs."""
+        ...
+
+
+class TextEncoder(Protocol):
+    """Turns queries and texts into vectors whose inner product, at unit length, is their similarity."""
+
+    def encode_queries(self, texts: Sequence[str], runtime: Runtime) -> Encoded:
+        """Vectors of n queries, (n, d) float32 of any length, and which were truncated."""
+        ...
+
+    def encode_texts(self, texts: Sequence[str], runtime: Runtime) -> Encoded:
+        """Vectors of n texts, (n, d) float32 of any length, and which were truncated."""
+        ...

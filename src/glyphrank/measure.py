@@ -1,0 +1,89 @@
+"""From ranks to a report: metrics under their names, bounds of ties, slices, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from glyphrank.channels import Part
+from glyphrank.metrics import Protocol, bounds, evaluate, prefix, sliced
+from glyphrank.records import Direction, Query, Ranks, Reading, Task, TextState
+from glyphrank.ties import tied_queries
+
+MOST_VALUES = 50
+"""A field of more values than this is no slice but a text of its own, such as a reference answer."""
+
+Metrics = Mapping[str, float]
+
+
+def metrics_of(ranks: Mapping[Direction, Ranks], protocol: Protocol) -> dict[str, float]:
+    """All metrics of all directions, flat."""
+    return {
+        prefix(direction) + name: value
+        for direction, found in ranks.items()
+        for name, value in evaluate(found, protocol.cutoffs, protocol.ties).items()
+    }
+
+
+def bounds_of(ranks: Mapping[Direction, Ranks], protocol: Protocol) -> dict[str, tuple[float, float]]:
+    """Worst and best value of every metric that the order of ties changes, flat."""
+    return {
+        prefix(direction) + name: value
+        for direction, found in ranks.items()
+        for name, value in bounds(found, protocol.cutoffs).items()
+    }
+
+
+def slices_of(task: Task, ranks: Ranks, protocol: Protocol) -> dict[str, dict[str, dict[str, float]]]:
+    """Forward metrics of the queries that share a value: field -> value -> metrics."""
+    return {
+        field: sliced(ranks, protocol.cutoffs, protocol.ties, values) for field, values in _fields(task.queries)
+    }
+
+
+def counts_of(task: Task, ranks: Mapping[Direction, Ranks]) -> dict[str, int]:
+    """What the numbers are means over, and what of the gallery took no part."""
+    forward = ranks[Direction.t2v]
+    counts = {
+        "queries": len(task.queries),
+        "items": len(task.items),
+        "queries_without_relevant": len(task.queries) - len(np.unique(forward.query)),
+        "relevant_not_retrieved": int((~forward.retrieved).sum()),
+    }
+    for direction, found in ranks.items():
+        counts[f"{prefix(direction)}tied_queries"] = tied_queries(found)
+    return counts
+
+
+def counts_of_parts(readings: Sequence[Reading], texts: Sequence[str], parts: Sequence[Part]) -> dict[str, int]:
+    """What could not be read, had no text, or was cut; counts of all channels together."""
+    counts = {
+        "failed_items": sum(reading.failure is not None for reading in readings),
+        "items_without_text": sum(not text for text in texts),
+        "truncated_texts": 0,
+    }
+    for state in (TextState.image_only, TextState.blank, TextState.garbled):
+        counts[f"{state}_items"] = sum(reading.state is state for reading in readings)
+    for part in parts:
+        counts |= part.counts
+        counts["failed_items"] += len(part.failures)
+    return counts
+
+
+def failures_of(task: Task, readings: Sequence[Reading], parts: Sequence[Part]) -> dict[str, str]:
+    """Item id -> why it could not be read, or had no part in a channel although it has a text."""
+    failures = {
+        item.id: reading.failure for item, reading in zip(task.items, readings, strict=True) if reading.failure
+    }
+    for part in parts:
+        failures |= {item_id: f"channel {part.channel.name}: {why}" for item_id, why in part.failures.items()}
+    return failures
+
+
+def _fields(queries: Sequence[Query]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Every field of the queries with few enough values, with each query's value."""
+    for field in sorted({name for query in queries for name in query.slices}):
+        values = {query.id: query.slices[field] for query in queries if field in query.slices}
+        if len(set(values.values())) <= MOST_VALUES:
+            yield field, values

@@ -1,0 +1,60 @@
+"""The text that came with an item: what its publisher shipped, else the text layer of its PDF page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from glyphrank.garble import garble_share
+from glyphrank.media.pdf import MediaError, is_pdf, page_text
+from glyphrank.records import Item, Line, Reading, Runtime, Source, TextState
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Reads published text and PDF text layers; recognises nothing in pixels.
+
+    A page that is blank, or that holds images and no text, gives a reading without lines. A text layer that is mostly
+    garbled gives a failure instead of lines, so that it is never indexed as if it were good.
+
+    Attributes:
+        garbled_above: share of garbled characters (`garble.garble_share`), in [0, 1], above which a text is refused;
+            1 refuses nothing.
+    """
+
+    VERSION: ClassVar[int] = 1
+    PACKAGES: ClassVar[tuple[str, ...]] = ("pypdfium2",)
+    garbled_above: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.garbled_above <= 1:
+            raise ValueError(f"garbled_above is {self.garbled_above}; wanted a share from 0 to 1")
+
+    def read(self, item: Item, runtime: Runtime) -> Reading:
+        """The lines of an item, without confidence and box; a `failure` where there is no readable text layer."""
+        if item.text is not None:
+            return self._lines(item.text, TextState.text if item.text.strip() else TextState.blank)
+        if item.media is None:
+            return _failed("the item has neither published text nor media")
+        if not is_pdf(item.media.path):
+            return _failed(f"{item.media.path.name}: ocr=embedded reads published texts and PDF files (.pdf) only")
+        try:
+            page = page_text(item.media.path, item.media.page or 1)
+        except MediaError as error:
+            return _failed(str(error))
+        return self._lines(page.text, page.state)
+
+    def _lines(self, text: str, state: TextState) -> Reading:
+        share = garble_share(text)
+        if share > self.garbled_above:
+            return _failed(
+                f"garbled: {share:.0%} of the text layer is no readable text (more than {self.garbled_above:.0%}); "
+                "read the page with an OCR engine",
+                TextState.garbled,
+            )
+        lines = (line.strip() for line in text.splitlines())
+        return Reading(Source.embedded, tuple(Line(line) for line in lines if line), state=state)
+
+
+def _failed(why: str, state: TextState = TextState.text) -> Reading:
+    return Reading(Source.embedded, failure=why, state=state)

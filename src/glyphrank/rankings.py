@@ -1,0 +1,152 @@
+"""From channels to ranks: every channel alone and their fusion, forward and, where the protocol asks, reverse.
+
+Scores are computed once, in blocks. The reverse direction reads them back from a scratch file and multiplies nothing
+again; its blocks are normalised and fused anew, with items as queries.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from pathlib import Path
+
+import numpy as np
+
+from glyphrank.fusion import Fusion
+from glyphrank.ranking import RankCounter
+from glyphrank.records import Direction, FloatArray, IntArray, Ranks, Task
+from glyphrank.scoring import TILE, Channel
+
+FUSED = "fused"
+TOP = 100
+"""Length of the lists that are kept of each query, for the run file."""
+
+Rankings = Mapping[str, Mapping[Direction, Ranks]]
+"""Name of a channel, or `fused` where there are several -> direction -> ranks."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The distinct texts among a task's queries: each is encoded and scored once.
+
+    Attributes:
+        texts: u distinct texts in order of first appearance.
+        number: (q,) index of each query's text.
+    """
+
+    texts: tuple[str, ...]
+    number: IntArray
+
+    @classmethod
+    def of(cls, task: Task) -> Asked:
+        """The texts of a task's queries."""
+        numbers: dict[str, int] = {}
+        number = [numbers.setdefault(query.text, len(numbers)) for query in task.queries]
+        return cls(tuple(numbers), np.array(number, dtype=np.int64))
+
+
+def rank_all(
+    task: Task,
+    channels: Sequence[Channel],
+    fusion: Fusion,
+    directions: Sequence[Direction],
+    scratch: Path,
+    size: int = TILE,
+) -> Rankings:
+    """Ranks of every channel and of their fusion.
+
+    Args:
+        channels: at least one, each scoring `Asked.of(task).texts` against `task.items`.
+        directions: which to rank; forward always is, and the reverse needs q x n x 4 bytes of disk a channel.
+        scratch: existing folder for that; nothing is left in it.
+        size: query texts (forward) or items (reverse) in a block; it changes memory, not numbers.
+    """
+    asked = Asked.of(task)
+    with tempfile.TemporaryFile(dir=scratch) as file:
+        scores = _Scores(file, channels, len(asked.texts), len(task.items)) if Direction.v2t in directions else None
+        forward = _Counters(Direction.t2v, task, channels)
+        order = np.argsort(asked.number, kind="stable")
+        for start, rows in _blocks(channels, size):
+            stop = start + len(next(iter(rows.values())))
+            if scores:
+                scores.write(start, rows)
+            texts = asked.number[order]
+            queries = order[np.searchsorted(texts, start) : np.searchsorted(texts, stop)]
+            forward.add(queries, _fused(rows, fusion), asked.number[queries] - start)
+        found = {Direction.t2v: forward.finish()}
+        if scores:
+            reverse = _Counters(Direction.v2t, task, channels)
+            for start in range(0, len(task.items), size):
+                items = np.arange(start, min(start + size, len(task.items)))
+                reverse.add(items, _fused(scores.read(items, asked.number), fusion), None)
+            found[Direction.v2t] = reverse.finish()
+    return {name: {direction: ranks[name] for direction, ranks in found.items()} for name in found[Direction.t2v]}
+
+
+def main_name(channels: Sequence[Channel]) -> str:
+    """Whose ranks are the run's: the fusion's, or the only channel's."""
+    return FUSED if len(channels) > 1 else channels[0].name
+
+
+def _blocks(channels: Sequence[Channel], size: int) -> Iterator[tuple[int, dict[str, FloatArray]]]:
+    """All channels' rows of the same query texts, block by block, with the number of the first text."""
+    start = 0
+    for blocks in zip(*(channel.blocks(size) for channel in channels), strict=True):
+        yield start, {channel.name: block for channel, block in zip(channels, blocks, strict=True)}
+        start += len(blocks[0])
+
+
+def _fused(rows: dict[str, FloatArray], fusion: Fusion) -> dict[str, FloatArray]:
+    return rows if len(rows) == 1 else {**rows, FUSED: fusion.fuse(rows)}
+
+
+class _Counters:
+    """One rank counter for each channel and the fusion."""
+
+    def __init__(self, direction: Direction, task: Task, channels: Sequence[Channel]) -> None:
+        asking = [query.id for query in task.queries]
+        gallery = [item.id for item in task.items]
+        relevant = task.relevant
+        if direction is Direction.v2t:
+            asking, gallery, relevant = gallery, asking, _turned(relevant)
+        names = [channel.name for channel in channels] + ([FUSED] if len(channels) > 1 else [])
+        self._counters = {name: RankCounter(direction, asking, gallery, relevant, TOP) for name in names}
+
+    def add(self, queries: IntArray, rows: Mapping[str, FloatArray], row_of_query: IntArray | None) -> None:
+        same = row_of_query is None or np.array_equal(row_of_query, np.arange(len(next(iter(rows.values())))))
+        for name, counter in self._counters.items():
+            counter.add(queries, rows[name] if same else rows[name][row_of_query])
+
+    def finish(self) -> dict[str, Ranks]:
+        return {name: counter.finish() for name, counter in self._counters.items()}
+
+
+def _turned(relevant: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    turned: dict[str, dict[str, float]] = {}
+    for query_id, gains in relevant.items():
+        for item_id, gain in gains.items():
+            turned.setdefault(item_id, {})[query_id] = gain
+    return turned
+
+
+class _Scores:
+    """The raw scores of all channels in a scratch file that vanishes with the process."""
+
+    def __init__(self, file: object, channels: Sequence[Channel], texts: int, items: int) -> None:
+        shape = (len(channels), texts, items)
+        self._names = [channel.name for channel in channels]
+        self._file: FloatArray = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)  # type: ignore[call-overload]
+
+    def write(self, start: int, rows: Mapping[str, FloatArray]) -> None:
+        for position, name in enumerate(self._names):
+            self._file[position, start : start + len(rows[name])] = rows[name]
+
+    def read(self, items: IntArray, number: IntArray) -> dict[str, FloatArray]:
+        """Rows with items as queries: (len(items), q) float32 for each channel."""
+        columns = slice(int(items[0]), int(items[-1]) + 1)
+        return {
+            name: np.ascontiguousarray(self._file[position, :, columns].T)[:, number]
+            for position, name in enumerate(self._names)
+        }

@@ -1,0 +1,74 @@
+"""The table at the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TextIO
+
+from glyphrank.records import Report
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+COLUMNS = {
+    "hit_rate_at_1": "hit@1",
+    "hit_rate_at_5": "hit@5",
+    "hit_rate_at_10": "hit@10",
+    "recall_at_10": "R@10",
+    "ndcg_at_10": "nDCG@10",
+    "reciprocal_rank_at_10": "RR@10",
+    "median_rank": "MdR",
+    "mean_rank": "MnR",
+}
+REVERSE = "v2t/"
+
+
+def show(report: Report, reused: bool, stream: TextIO) -> None:
+    """Prints what a run found: what is incomplete first, then a row for each channel, the fusion and each direction."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(file=stream, width=None if stream.isatty() else 110, highlight=False)
+    failed = report.counts["failed_items"]
+    if failed:
+        console.print(
+            f"incomplete: {failed} of {report.counts['items']} items could not be read; they count as not retrieved"
+        )
+    title = f"{report.task}: {report.counts['queries']} queries, {report.counts['items']} items"
+    console.print(escape(f"{title} ({'stored result ' if reused else ''}{report.identity[:12]})"))
+    console.print(_table(report))
+    for note in report.notes:
+        console.print(escape(f"note: {note}"))
+
+
+def _table(report: Report) -> Table:
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("channel")
+    for title in COLUMNS.values():
+        table.add_column(title, justify="right")
+    rows = dict(report.channels)
+    if len(rows) > 1:
+        rows["fused"] = report.metrics
+    for name, metrics in rows.items():
+        bounds = report.bounds if metrics == report.metrics else {}
+        for prefix in ("", REVERSE):
+            if any(metric.startswith(REVERSE) for metric in metrics) or not prefix:
+                table.add_row(prefix + name, *(_cell(metrics, bounds, prefix + metric) for metric in COLUMNS))
+    return table
+
+
+def _cell(metrics: Mapping[str, float], bounds: Mapping[str, tuple[float, float]], name: str) -> str:
+    """The value; behind it the worst and best that another order of ties would give, where that differs."""
+    if name not in metrics:
+        return ""
+    value = _number(name, metrics[name])
+    if name not in bounds:
+        return value
+    worst, best = (_number(name, bound) for bound in bounds[name])
+    return value if worst == best else f"{value} ({worst}-{best})"
+
+
+def _number(name: str, value: float) -> str:
+    return f"{value:.1f}" if name.endswith("rank") else f"{value:.3f}"

@@ -1,0 +1,191 @@
+"""From vectors or tokens to rows of scores: distinct inputs, fixed tiles, blocks, both directions.
+
+A matrix product gives equal vectors different last bits, and other bits again when its shape changes. So scores are
+computed between distinct vectors only, always in the same tiles of `TILE` queries, and copied to whoever shares them:
+equal inputs score bitwise equal, whatever block the caller asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glyphrank.records import BoolArray, FloatArray, IntArray, Vectors
+
+TILE = 128
+"""Distinct queries that are scored in one product; part of what makes scores repeatable, so not a setting."""
+
+Q_contra = TypeVar("Q_contra", contravariant=True)
+
+
+class Searcher(Protocol[Q_contra]):
+    """Scores any block of queries against the entries it was built over."""
+
+    def rows(self, queries: Q_contra) -> FloatArray:
+        """Scores of b queries against all n entries, (b, n) float32, -inf for what was not retrieved."""
+        ...
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One way to score u query texts against n items, through a searcher that knows distinct inputs only.
+
+    Attributes:
+        queries: the distinct queries, in a form that the searcher takes and that can be sliced.
+        query_rows: (u,) index into `queries`, -1 where a query retrieves nothing in this channel.
+        columns: (n,) index into the searcher's entries, -1 where an item has no part in this channel.
+    """
+
+    name: str
+    searcher: Searcher[Any]
+    queries: Sequence[Any] | FloatArray
+    query_rows: IntArray
+    columns: IntArray
+
+    def blocks(self, size: int) -> Iterator[FloatArray]:
+        """Scores of all query texts in order, (size, n) float32 at a time (fewer in the last block), to be read only.
+
+        Raises:
+            ValueError: the searcher returned NaN, or another number of rows than it was asked for.
+        """
+        order, turns = _by_first_use(self.query_rows)
+        tiles = _Tiles(self, order)
+        for start in range(0, len(turns), size):
+            wanted = turns[start : start + size]
+            numbers = np.unique(wanted[wanted >= 0] // TILE)
+            following = wanted[0] >= 0 and np.array_equal(wanted, np.arange(wanted[0], wanted[0] + len(wanted)))
+            if following and len(numbers) == 1:
+                yield tiles.rows(int(numbers[0]))[wanted[0] % TILE :][: len(wanted)]
+                continue
+            block = np.full((len(wanted), len(self.columns)), -np.inf, dtype=np.float32)
+            for number in numbers:
+                here = np.flatnonzero((wanted >= 0) & (wanted // TILE == number))
+                block[here] = tiles.rows(int(number))[wanted[here] % TILE]
+            yield block
+
+
+def _by_first_use(rows: IntArray) -> tuple[IntArray, IntArray]:
+    """The distinct numbers that are not -1 in order of first appearance, and each row's place among them (or -1).
+
+    Tiles are cut along this order, whatever order the queries lie in, so that each is scored once as blocks go by.
+    """
+    present = rows >= 0
+    used, first, inverse = np.unique(rows[present], return_index=True, return_inverse=True)
+    turns = np.full(len(rows), -1, dtype=np.int64)
+    turns[present] = np.argsort(np.argsort(first))[inverse]
+    return used[np.argsort(first)], turns
+
+
+class _Tiles:
+    """Rows of the distinct queries over all items, one tile at a time; the last is kept, since blocks come in order."""
+
+    def __init__(self, channel: Channel, order: IntArray) -> None:
+        self._channel = channel
+        self._order = order
+        self._absent = np.flatnonzero(channel.columns < 0)
+        self._as_they_are = np.array_equal(channel.columns, np.arange(len(channel.columns)))
+        self._number = -1
+        self._rows = np.empty((0, 0), dtype=np.float32)
+
+    def rows(self, number: int) -> FloatArray:
+        if number != self._number:
+            chosen = self._order[number * TILE : (number + 1) * TILE]
+            queries = self._channel.queries
+            scores = self._channel.searcher.rows(
+                queries[chosen] if isinstance(queries, np.ndarray) else [queries[query] for query in chosen]
+            )
+            where = f"channel {self._channel.name!r}, {len(chosen)} distinct queries from number {chosen[0]} on"
+            if len(scores) != len(chosen):
+                raise ValueError(f"{where}: the searcher gave {len(scores)} rows; wanted one a query")
+            if np.isnan(scores.max(initial=-np.inf)):
+                raise ValueError(f"{where}: the searcher gave a score that is NaN; wanted numbers or -inf")
+            self._rows = self._spread(scores)
+            self._number = number
+        return self._rows
+
+    def _spread(self, scores: FloatArray) -> FloatArray:
+        """Scores of the entries, (b, entries), copied to all items that share them, (b, n)."""
+        columns = self._channel.columns
+        if self._as_they_are and scores.shape[1] == len(columns):
+            return scores
+        if len(self._absent) == len(columns):
+            return np.full((len(scores), len(columns)), -np.inf, dtype=np.float32)
+        rows = np.take(scores, columns, axis=1)
+        rows[:, self._absent] = -np.inf
+        return rows
+
+
+def unit_rows(values: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Rows of length 1, in float32 whatever came in, and which rows could be normalised.
+
+    Args:
+        values: (n, d) of any float type.
+
+    Returns:
+        (n, d) float32 with unit rows, and (n,) bool: False for a row that is zero or not finite, which is then zero.
+    """
+    wide = np.asarray(values, dtype=np.float32)
+    with np.errstate(invalid="ignore", over="ignore"):
+        largest = np.max(np.abs(wide), axis=1, keepdims=True, initial=0)
+        usable = np.isfinite(largest[:, 0]) & (largest[:, 0] > 0)
+        scaled = np.divide(wide, largest, out=np.zeros_like(wide), where=usable[:, None])
+    lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    return np.divide(scaled, lengths, out=scaled, where=usable[:, None]), usable
+
+
+def distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Rows that differ in their bytes, in order of first appearance, and for each row its number among them.
+
+    Args:
+        values: (n, d) float32.
+
+    Returns:
+        (u, d) float32 with u <= n, and (n,) int64 so that `first[number]` is `values`.
+    """
+    rows = np.ascontiguousarray(values)
+    number, first = _numbered(rows)
+    return (values if len(first) == len(values) else rows[first]), number
+
+
+def _numbered(rows: FloatArray) -> tuple[IntArray, IntArray]:
+    """For each row its number among the distinct ones, and for each of those the row where it first stands."""
+    words: NDArray[Any] = rows.view(np.uint64 if rows.shape[1] % 2 == 0 else np.uint32)
+    factors = np.random.default_rng(0).integers(0, 2**64, words.shape[1], dtype=np.uint64) | np.uint64(1)
+    _, first, group = np.unique(np.einsum("ij,j->i", words, factors), return_index=True, return_inverse=True)
+    # Rows of equal hash are compared in full; a chance collision is settled by the bytes themselves.
+    repeats = np.flatnonzero(first[group] != np.arange(len(rows)))
+    for part in np.array_split(repeats, len(repeats) // 4096 + 1):
+        if not np.array_equal(words[part], words[first[group[part]]]):
+            first, group = _numbered_by_bytes(rows)
+            break
+    order = np.argsort(first)
+    return np.argsort(order)[group], first[order]
+
+
+def _numbered_by_bytes(rows: FloatArray) -> tuple[IntArray, IntArray]:
+    numbers: dict[bytes, int] = {}
+    group = np.fromiter((numbers.setdefault(row.tobytes(), len(numbers)) for row in rows), np.int64, len(rows))
+    return np.unique(group, return_index=True)[1], group
+
+
+def place(known: Sequence[str], inputs: Sequence[str]) -> IntArray:
+    """For each input its position in `known` (distinct names), -1 where it is not there; (len(inputs),) int64."""
+    positions = {name: position for position, name in enumerate(known)}
+    return np.fromiter((positions.get(name, -1) for name in inputs), np.int64, len(inputs))
+
+
+def select(numbers: IntArray, positions: IntArray) -> IntArray:
+    """`numbers[positions]`, with -1 staying -1."""
+    return np.where(positions >= 0, numbers[positions], -1) if len(numbers) else positions
+
+
+def matrix(vectors: Vectors) -> tuple[Vectors, IntArray]:
+    """The distinct rows of `vectors`, each under the first id that has it, and each row's number among them."""
+    number, first = _numbered(np.ascontiguousarray(vectors.values))
+    if len(first) == len(vectors.ids):
+        return vectors, number
+    return Vectors(tuple(vectors.ids[row] for row in first), vectors.values[first]), number

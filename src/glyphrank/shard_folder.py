@@ -1,0 +1,211 @@
+"""The folder of one component's shards: which input lies where, reading with a check, and writing whole.
+
+Any number of processes, on one machine or many, may use a folder at once: a file that exists is complete, since it is
+written under a hidden name and renamed.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Generic
+
+from glyphrank.errors import DataError
+from glyphrank.identity import digest_text
+from glyphrank.shard_locks import STALE
+from glyphrank.shards import Codec, DamagedError, Value
+
+_MANIFEST = "manifest.json"
+_TEMPORARY = ".tmp"
+
+logger = logging.getLogger(__name__)
+
+
+class ShardFolder(Generic[Value]):
+    """The shards of one key. Its index of inputs is kept between uses; `refresh` takes up what others did since."""
+
+    def __init__(self, path: Path, codec: Codec[Value, Any]) -> None:
+        self.path = path
+        self.damaged = 0
+        self._codec = codec
+        self._shards: dict[str, Sequence[str]] = {}  # file name -> digests of its inputs
+        self._holders: dict[str, str] = {}  # digest -> name of a file that holds it
+        self._refused: dict[str, tuple[int, int]] = {}  # name -> size and time of change when it was found unfit
+
+    def refresh(self) -> None:
+        """Takes up files that were added and drops those that went.
+
+        Raises:
+            DataError: the folder exists and cannot be listed.
+        """
+        try:
+            names = set(os.listdir(self.path))  # noqa: PTH208 - names alone, since this is asked before every shard
+        except FileNotFoundError:
+            names = set()
+        except OSError as error:
+            raise DataError(
+                f"{self.path}: the cache cannot be read ({error.strerror or error}); check paths.cache"
+            ) from error
+        self._drop(*(self._shards.keys() - names))
+        for name in names - self._shards.keys():
+            if name != _MANIFEST and not name.startswith(".") and not (self.path / name).is_dir():
+                self._take_up(name)
+
+    def holder(self, digest: str) -> str | None:
+        """Name of a shard that holds the input, None where no shard does."""
+        return self._holders.get(digest)
+
+    def read(self, name: str) -> Mapping[str, Value]:
+        """Digest -> value of a shard; empty, with a warning, when it is damaged, and then no shard any more."""
+        path = self.path / name
+        try:
+            digests, values = self._codec.load(path.read_bytes())
+        except FileNotFoundError:
+            self._drop(name)  # pruned meanwhile
+        except (OSError, DamagedError) as error:
+            self._refuse(name, error)
+        else:
+            if list(digests) != list(self._shards.get(name, ())):
+                self._drop(name)  # replaced since its header was read
+                self._add(name, digests)
+            return dict(zip(digests, values, strict=True))
+        return {}
+
+    def write(self, digests: Sequence[str], values: Sequence[Value]) -> Sequence[Value]:
+        """Adds a shard and returns its values as any later reader will find them.
+
+        Raises:
+            DataError: it cannot be written; what stood in the folder before still stands there.
+        """
+        data = self._codec.dump(digests, values)
+        name = digest_text(*digests) + self._codec.suffix
+        _write_whole(self.path / name, data)
+        self._refused.pop(name, None)
+        self._add(name, digests)
+        return self._codec.load(data)[1]
+
+    def prepare(self, manifest: Mapping[str, object]) -> None:
+        """Makes the folder with its manifest and clears away what died processes left; before any work is done.
+
+        Raises:
+            DataError: nothing can be written here.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+        if not os.access(self.path, os.W_OK):
+            raise _unwritable(self.path, PermissionError("no permission to write"))
+        target = self.path / _MANIFEST
+        if not target.exists():
+            # The manifest is for people: a cache without it works as well.
+            with suppress(DataError, TypeError, ValueError):
+                _write_whole(target, json.dumps(manifest, indent=2, ensure_ascii=False).encode())
+        _clear_temporaries(self.path)
+
+    def mark_used(self) -> None:
+        """Sets the manifest's time of change to now: the day of last use, by which a cache can be pruned."""
+        with suppress(OSError):
+            os.utime(self.path / _MANIFEST)
+
+    def _take_up(self, name: str) -> None:
+        path = self.path / name
+        try:
+            if name in self._refused and self._refused[name] == _stamp(path):
+                return
+            if not name.endswith(self._codec.suffix):
+                raise DamagedError(f"its name does not end with {self._codec.suffix}")
+            with path.open("rb") as stream:
+                digests = self._codec.digests(stream)
+        except FileNotFoundError:
+            return  # pruned meanwhile
+        except (OSError, DamagedError) as error:
+            self._refuse(name, error)
+        else:
+            self._add(name, digests)
+
+    def _add(self, name: str, digests: Sequence[str]) -> None:
+        self._shards[name] = digests
+        self._holders.update(dict.fromkeys(digests, name))
+
+    def _drop(self, *names: str) -> None:
+        gone = [name for name in names if self._shards.pop(name, None) is not None]
+        if gone:
+            self._holders = {digest: name for name, digests in list(self._shards.items()) for digest in digests}
+
+    def _refuse(self, name: str, error: OSError | DamagedError) -> None:
+        """Leaves a file out from now on, as long as it stays as it is, and warns of it once.
+
+        A shard whose content is damaged is removed, since its inputs may come to lie under another name. A file that
+        cannot even be opened, or whose header says nothing, may be somebody else's and stays.
+        """
+        path = self.path / name
+        with suppress(OSError):
+            self._refused[name] = _stamp(path)
+        if isinstance(error, OSError):
+            logger.warning("%s: cannot be read (%s); it is ignored", path, error.strerror or error)
+        elif re.fullmatch("[0-9a-f]{32}" + re.escape(self._codec.suffix), name):
+            self.damaged += 1
+            logger.warning("%s: the shard is damaged (%s); what it held is made again", path, error)
+            if name in self._shards:
+                with suppress(OSError):
+                    path.unlink()
+        else:
+            logger.warning("%s: is no shard (%s); it is ignored", path, error)
+        self._drop(name)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    state = path.stat()
+    return state.st_size, state.st_mtime_ns
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Writes a file so that at any moment it is wholly the old one or wholly the new one, on the disk as well."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}{_TEMPORARY}")
+    try:
+        try:
+            with temporary.open("xb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+    except OSError as error:
+        raise _unwritable(path.parent, error) from error
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Brings a renaming to the disk, where the file system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _clear_temporaries(folder: Path) -> None:
+    with suppress(OSError):
+        for path in folder.glob(f".*{_TEMPORARY}"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > STALE:
+                    path.unlink()
+
+
+def _unwritable(folder: Path, error: OSError) -> DataError:
+    return DataError(
+        f"{folder}: the cache cannot be written ({error.strerror or error}); "
+        "free space there, or set paths.cache to a place that is writable"
+    )

@@ -1,0 +1,237 @@
+"""What a shard is as bytes: values of many inputs with the inputs' digests and a checksum inside.
+
+Two formats: JSON lines under zstd for anything plain, safetensors for arrays. Either can be opened without glyphrank,
+either tells which inputs it holds from its first bytes, and in either any changed or missing byte is found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar
+
+import numpy as np
+import safetensors.numpy
+import zstandard
+from numpy.typing import NDArray
+
+Value = TypeVar("Value")
+Value_contra = TypeVar("Value_contra", contravariant=True)
+Values_co = TypeVar("Values_co", covariant=True)
+
+Arrays = Mapping[str, NDArray[Any]]
+
+_CHUNK = 4096  # bytes; more than the header of a usual shard
+_NO_CHECKSUM = "0" * 64
+_LONGEST_HEADER = 100_000_000  # bytes; what safetensors itself accepts
+
+
+class DamagedError(Exception):
+    """The bytes of a shard are not the ones that were written; the message says what was found."""
+
+
+class Gatherer(Protocol[Value_contra, Values_co]):
+    """Collects the values of n inputs as they come, each into its row."""
+
+    def put(self, row: int, value: Value_contra) -> None:
+        """Keeps the value of input number `row`, counted from 0."""
+        ...
+
+    def result(self) -> Values_co:
+        """All values in the order of rows."""
+        ...
+
+
+class Codec(Protocol[Value, Values_co]):
+    """One format of shards. Digests and values are given side by side, at least one of each."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def suffix(self) -> str:
+        """How names of files in this format end, with the dot."""
+        ...
+
+    def dump(self, digests: Sequence[str], values: Sequence[Value]) -> bytes:
+        """The shard of these inputs."""
+        ...
+
+    def load(self, data: bytes) -> tuple[Sequence[str], Sequence[Value]]:
+        """Digests and values of a shard; a DamagedError when the bytes are not the ones `dump` returned."""
+        ...
+
+    def digests(self, stream: BinaryIO) -> Sequence[str]:
+        """The digests alone, from the start of a shard and unverified; a DamagedError when it is no shard."""
+        ...
+
+    def gather(self, count: int) -> Gatherer[Value, Values_co]:
+        """An empty place for the values of `count` inputs."""
+        ...
+
+
+@dataclass(frozen=True)
+class LinesCodec:
+    """Any plain JSON value an input: a readable header line, then one line an input, in two zstd frames.
+
+    The SHA-256 of all that stands before it follows in a skippable frame, so `zstd -dc` shows the lines.
+    Values are gathered as a list, in which an input without a value is None.
+    """
+
+    suffix: ClassVar[str] = ".jsonl.zst"
+
+    def dump(self, digests: Sequence[str], values: Sequence[Any]) -> bytes:
+        """The shard of these inputs; a TypeError when a value is not plain JSON."""
+        compress = zstandard.ZstdCompressor(write_checksum=True).compress
+        body = compress(_line({"digests": list(digests)})) + compress(b"".join(map(_line, values)))
+        return body + _trailer(body)
+
+    def load(self, data: bytes) -> tuple[Sequence[str], Sequence[Any]]:
+        """Digests and values of a shard."""
+        body = data[: -len(_trailer(b""))]
+        if body + _trailer(body) != data:
+            raise DamagedError("its checksum does not fit its content")
+        text = zstandard.ZstdDecompressor().stream_reader(body, read_across_frames=True).read()
+        header, *lines = text.split(b"\n")[:-1]
+        return _digests(_parse(header)), [_parse(line) for line in lines]
+
+    def digests(self, stream: BinaryIO) -> Sequence[str]:
+        """The digests alone, from the first frame."""
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        header = b""
+        try:
+            while not frame.eof and (chunk := stream.read(_CHUNK)):
+                header += frame.decompress(chunk)
+        except zstandard.ZstdError as error:
+            raise DamagedError(f"its header cannot be read ({error})") from error
+        return _digests(_parse(header))
+
+    def gather(self, count: int) -> Gatherer[Any, list[Any]]:
+        """A list of `count` values."""
+        return _List(count)
+
+
+@dataclass(frozen=True)
+class ArraysCodec:
+    """Named arrays an input, each name of one shape and type throughout; stacked in one safetensors file.
+
+    A value is `{"values": (d,) float32, "truncated": () bool}`, say; n of them are gathered as
+    `{"values": (n, d) float32, "truncated": (n,) bool}`, filled in place, so vectors stand in memory once.
+    Rows of inputs without a value are zero. The metadata hold the digests and the SHA-256 of the file
+    (taken with 64 zeros in its own place).
+    """
+
+    suffix: ClassVar[str] = ".safetensors"
+
+    def dump(self, digests: Sequence[str], values: Sequence[Arrays]) -> bytes:
+        """The shard of these inputs; a ValueError when their names or shapes differ."""
+        names = sorted(values[0])
+        for value in values:
+            if sorted(value) != names:
+                raise ValueError(f"arrays named {sorted(value)} beside arrays named {names}; wanted the same names")
+        stacked = {name: np.stack([value[name] for value in values]) for name in names}
+        metadata = {"digests": json.dumps(list(digests)), "checksum": _NO_CHECKSUM}
+        data = safetensors.numpy.save(stacked, metadata)
+        checksum = hashlib.sha256(data).hexdigest()
+        return data.replace(_checksum_field(_NO_CHECKSUM), _checksum_field(checksum), 1)
+
+    def load(self, data: bytes) -> tuple[Sequence[str], Sequence[Arrays]]:
+        """Digests and values of a shard; the values are views of its arrays."""
+        header = _metadata(io.BytesIO(data))
+        checksum = header.get("checksum", "")
+        blank = data.replace(_checksum_field(checksum), _checksum_field(_NO_CHECKSUM), 1)
+        if hashlib.sha256(blank).hexdigest() != checksum:
+            raise DamagedError("its checksum does not fit its content")
+        stacked = safetensors.numpy.load(data)
+        digests = _stacked_digests(header)
+        return digests, [{name: array[row] for name, array in stacked.items()} for row in range(len(digests))]
+
+    def digests(self, stream: BinaryIO) -> Sequence[str]:
+        """The digests alone, from the header."""
+        return _stacked_digests(_metadata(stream))
+
+    def gather(self, count: int) -> Gatherer[Arrays, dict[str, NDArray[Any]]]:
+        """For each name an array of `count` rows; no name at all as long as there is no value."""
+        return _Rows(count)
+
+
+class _List:
+    def __init__(self, count: int) -> None:
+        self._values: list[Any] = [None] * count
+
+    def put(self, row: int, value: Any) -> None:
+        self._values[row] = value
+
+    def result(self) -> list[Any]:
+        return self._values
+
+
+class _Rows:
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def put(self, row: int, value: Arrays) -> None:
+        if not self._arrays:
+            self._arrays = {
+                name: np.zeros((self._count, *array.shape), dtype=array.dtype) for name, array in value.items()
+            }
+        found = {name: (array.shape, array.dtype) for name, array in value.items()}
+        wanted = {name: (array.shape[1:], array.dtype) for name, array in self._arrays.items()}
+        if found != wanted:
+            raise ValueError(
+                f"arrays of {found} beside arrays of {wanted}; one component must return one shape and type"
+            )
+        for name, array in value.items():
+            self._arrays[name][row] = array
+
+    def result(self) -> dict[str, NDArray[Any]]:
+        return self._arrays
+
+
+def _line(value: Any) -> bytes:
+    # Texts of broken documents hold lone surrogates; they come back as they were.
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _parse(line: bytes | str) -> Any:
+    try:
+        return json.loads(line.decode("utf-8", "surrogatepass") if isinstance(line, bytes) else line)
+    except (ValueError, RecursionError) as error:
+        raise DamagedError(f"it holds a line that is not JSON ({error})") from error
+
+
+def _trailer(body: bytes) -> bytes:
+    """A skippable zstd frame (RFC 8878, 3.1.2) with the SHA-256 of what stands before it."""
+    digest = hashlib.sha256(body).digest()
+    return (0x184D2A50).to_bytes(4, "little") + len(digest).to_bytes(4, "little") + digest
+
+
+def _digests(header: Any) -> Sequence[str]:
+    digests = header.get("digests") if isinstance(header, dict) else None
+    if not isinstance(digests, list) or not all(isinstance(digest, str) for digest in digests):
+        raise DamagedError("its header names no digests")
+    return digests
+
+
+def _metadata(stream: BinaryIO) -> dict[str, str]:
+    """The metadata of a safetensors file: 8 bytes with the header's length, then the header as JSON."""
+    length = int.from_bytes(stream.read(8), "little")
+    if not 0 < length <= _LONGEST_HEADER:
+        raise DamagedError(f"its header would be {length} bytes long")
+    header = _parse(stream.read(length))
+    metadata = header.get("__metadata__") if isinstance(header, dict) else None
+    if not isinstance(metadata, dict):
+        raise DamagedError("its header holds no metadata")
+    return {str(name): str(value) for name, value in metadata.items()}
+
+
+def _checksum_field(checksum: str) -> bytes:
+    """The metadata's entry as safetensors writes it; as a key it can stand nowhere else in the header."""
+    return f'"checksum":"{checksum}"'.encode("utf-8", "surrogatepass")
+
+
+def _stacked_digests(metadata: Mapping[str, str]) -> Sequence[str]:
+    return _digests({"digests": _parse(metadata.get("digests", ""))})

@@ -1,0 +1,130 @@
+"""The expensive stages, each behind the cache: readings of items, tokens of texts, vectors of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from glyphrank.cache import Remembered, Stage, remember
+from glyphrank.encoders import Analyser, TextEncoder
+from glyphrank.identity import FileDigests, digest_json, digest_text, recipe
+from glyphrank.ocr import OcrEngine
+from glyphrank.progress import track
+from glyphrank.records import BoolArray, Encoded, FloatArray, Item, Line, Reading, Runtime, Source, TextState, Vectors
+from glyphrank.scoring import unit_rows
+from glyphrank.shards import ArraysCodec, LinesCodec
+
+READINGS_A_SHARD = 8
+TEXTS_A_SHARD = 128
+
+
+@dataclass(frozen=True)
+class EncodedTexts:
+    """Vectors of the distinct texts among those asked for, under the texts' digests.
+
+    Attributes:
+        vectors: of the u texts that could be encoded.
+        truncated: digests of texts longer than the model reads.
+        failed: digests of texts whose vector is zero or not finite.
+    """
+
+    vectors: Vectors
+    truncated: frozenset[str]
+    failed: frozenset[str]
+
+
+def read_items(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list[Reading]:
+    """The reading of every item, equal items read once. Failures are not kept: the next run tries again."""
+    inputs = [digest_json([item.text, item.media and item.media.digest]) for item in items]
+    failures: dict[str, Reading] = {}
+
+    def work(positions: Sequence[int]) -> list[Any]:
+        readings = {position: ocr.read(items[position], runtime) for position in positions}
+        failures.update({inputs[position]: found for position, found in readings.items() if found.failure})
+        return [None if found.failure else _plain(found) for found in readings.values()]
+
+    stage = _stage("reading", recipe(ocr, _files(runtime)), LinesCodec(), READINGS_A_SHARD, runtime)
+    found = _remember(stage, inputs, work, "reading items")
+    known = dict(zip(found.digests, found.values, strict=True))
+    return [failures[digest] if digest in failures else _reading(known[digest]) for digest in inputs]
+
+
+def tokenise(analyser: Analyser, texts: Sequence[str], runtime: Runtime) -> list[list[str]]:
+    """The tokens of every text, equal texts cut once."""
+    inputs = [digest_text(text) for text in texts]
+    stage = _stage("tokens", recipe(analyser, _files(runtime)), LinesCodec(), TEXTS_A_SHARD, runtime)
+    found = _remember(stage, inputs, lambda at: analyser.tokens([texts[i] for i in at]), "cutting texts into tokens")
+    known = dict(zip(found.digests, found.values, strict=True))
+    return [known[digest] for digest in inputs]
+
+
+def encode_queries(encoder: TextEncoder, texts: Sequence[str], runtime: Runtime) -> EncodedTexts:
+    """Unit vectors of the distinct queries."""
+    return _encode(encoder, "query", encoder.encode_queries, texts, runtime)
+
+
+def encode_texts(encoder: TextEncoder, texts: Sequence[str], runtime: Runtime) -> EncodedTexts:
+    """Unit vectors of the distinct texts."""
+    return _encode(encoder, "text", encoder.encode_texts, texts, runtime)
+
+
+def _encode(
+    encoder: TextEncoder,
+    side: str,
+    encode: Callable[[Sequence[str], Runtime], Encoded],
+    texts: Sequence[str],
+    runtime: Runtime,
+) -> EncodedTexts:
+    inputs = [digest_text(text) for text in texts]
+
+    def work(positions: Sequence[int]) -> list[Mapping[str, Any] | None]:
+        encoded = encode([texts[position] for position in positions], runtime)
+        values, usable = unit_rows(encoded.values)
+        return [
+            {"values": value, "truncated": np.asarray(cut)} if good else None
+            for value, cut, good in zip(values, encoded.truncated, usable, strict=True)
+        ]
+
+    what = {"side": side, "encoder": recipe(encoder, _files(runtime))}
+    stage = _stage("vectors", what, ArraysCodec(), TEXTS_A_SHARD, runtime)
+    found = _remember(stage, inputs, work, "encoding queries" if side == "query" else "encoding texts")
+    kept = [row for row, digest in enumerate(found.digests) if digest not in found.failed]
+    values: FloatArray = found.values.get("values", np.empty((0, 1), dtype=np.float32))
+    cut: BoolArray = found.values.get("truncated", np.zeros(len(found.digests), dtype=np.bool_))
+    names = tuple(found.digests[row] for row in kept)
+    return EncodedTexts(
+        vectors=Vectors(names, values if len(kept) == len(values) else values[kept]),
+        truncated=frozenset(found.digests[row] for row in np.flatnonzero(cut)),
+        failed=found.failed,
+    )
+
+
+def _stage(name: str, what: Mapping[str, object], codec: Any, spacing: int, runtime: Runtime) -> Stage[Any, Any]:
+    return Stage(runtime.cache, name, what, digest_json(what), spacing, codec, runtime.device)
+
+
+def _remember(
+    stage: Stage[Any, Any], inputs: Sequence[str], work: Callable[[Sequence[int]], Sequence[Any]], description: str
+) -> Remembered[Any]:
+    with track(len(set(inputs)), description) as progress:
+        return remember(stage, inputs, work, progress.advance)
+
+
+def _files(runtime: Runtime) -> FileDigests:
+    return FileDigests(runtime.cache / "files")
+
+
+def _plain(reading: Reading) -> dict[str, Any]:
+    lines = [[line.text, line.confidence, line.box, line.frame, line.time] for line in reading.lines]
+    return {"source": reading.source.value, "lines": lines, "state": reading.state.value}
+
+
+def _reading(stored: Mapping[str, Any]) -> Reading:
+    lines = tuple(
+        Line(text, confidence, None if box is None else tuple(box), frame, time)
+        for text, confidence, box, frame, time in stored["lines"]
+    )
+    return Reading(Source(stored["source"]), lines, state=TextState(stored["state"]))

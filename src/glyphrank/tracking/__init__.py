@@ -1,0 +1,46 @@
+"""Tracking: where a run's parameters, numbers and files are shown beside those of other runs."""
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from glyphrank.records import Report, Runtime
+from glyphrank.tracking.start import Start
+
+
+class TrackedRun(Protocol):
+    """One run in a store, open until its context is left."""
+
+    @property
+    def run_id(self) -> str | None:
+        """The store's name of the run; None when nothing is tracked."""
+        ...
+
+    @property
+    def dashboard(self) -> str | None:
+        """The shell command that opens the dashboard, without credentials; None when nothing is tracked."""
+        ...
+
+    def log(self, report: Report, folder: Path, reused: bool) -> None:
+        """Sends numbers, tags and every file of `folder`.
+
+        A store that fails is reported in the log and never raises: the results on disk are not lost by tracking.
+
+        Args:
+            report: the run's outcome.
+            folder: the run's folder, as it lies on disk.
+            reused: whether the numbers come from a stored result.
+        """
+        ...
+
+
+class Tracker(Protocol):
+    """A store of runs, as a person names it."""
+
+    def start(self, start: Start, runtime: Runtime) -> AbstractContextManager[TrackedRun]:
+        """Opens a run. Left normally it ends FINISHED, by an exception FAILED, by a signal or an exit code KILLED.
+
+        Raises:
+            ConfigError: on entering, before anything expensive: the store cannot be reached or is of another kind.
+        """
+        ...

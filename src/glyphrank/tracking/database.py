@@ -1,0 +1,127 @@
+"""An SQLite file as MLflow's store: made once, whole or not at all, however many processes begin at the same time."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from glyphrank.errors import ConfigError
+from glyphrank.tracking.client import connect
+from glyphrank.tracking.store import Store, find_experiment, make_experiment, opened
+
+_log = logging.getLogger(__name__)
+_LOCK_SECONDS = 60
+
+
+def open_database(path: Path, experiment: str, artifacts: Path) -> Store:
+    """The store in an SQLite file, which is created with the experiment if it is not there.
+
+    MLflow makes its schema in many steps, and two processes at once, or one that is killed, leave it broken for good.
+    So it is made under another name in the same folder and moved to its place when it is whole, under a lock; a run
+    that finds database and experiment takes no lock.
+
+    Args:
+        path: absolute path of the file.
+        experiment: name of MLflow's experiment.
+        artifacts: absolute folder for the files of its runs.
+
+    Raises:
+        ConfigError: the file cannot be made, or is not a store of this MLflow.
+    """
+    if {"%", "?"} & set(str(path)):
+        raise ConfigError(f"{path}: a database cannot be named by a path with '%' or '?'; set paths.outputs")
+    uri = f"sqlite:///{path}"
+
+    def open_it() -> Store:
+        if not _exists(path):
+            with _locked(path):
+                _create(path)
+        _check(path)
+        client = connect(uri)
+        experiment_id = find_experiment(client, experiment, str(path))
+        if experiment_id is None:
+            with _locked(path):
+                experiment_id = make_experiment(client, experiment, str(path), artifacts.as_uri())
+        return Store(client, experiment_id, str(path), _dashboard(uri))
+
+    return opened(
+        str(path), "Move the file away or choose another folder with paths.outputs=..., or tracking=none.", open_it
+    )
+
+
+def _exists(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
+
+
+def _create(path: Path) -> None:
+    """Makes the database under another name and links it to `path`; does nothing if another process has done so."""
+    if _exists(path):
+        return
+    for left_over in path.parent.glob(f".{path.name}.*.new*"):
+        left_over.unlink(missing_ok=True)
+    new = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        new.touch()
+        connect(f"sqlite:///{new}")
+        path.unlink(missing_ok=True)  # an empty file, left by a process that was ended too early
+        _move(new, path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be made ({error.strerror or error}); set paths.outputs") from error
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _move(new: Path, path: Path) -> None:
+    """A link is refused where the name exists, so that even without a lock no database replaces another."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        _log.debug("%s was made by another process", path)
+    except OSError:  # a file system without links
+        new.replace(path)
+
+
+def _check(path: Path) -> None:
+    """MLflow tries for minutes to open a file that is no database; this says so at once."""
+    try:
+        with closing(sqlite3.connect(path, timeout=5)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        if "locked" not in str(error):
+            raise ConfigError(f"the MLflow store {path} cannot be opened: {error}; is the folder writable?") from error
+    except sqlite3.DatabaseError as error:
+        raise ConfigError(
+            f"{path} is not an SQLite database ({error}); move it away, a new one will be made"
+        ) from error
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Holds the lock beside the database; where the file system has none, or it stays taken, goes on without."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(f"{path}.lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{path.parent}: the folder cannot be made ({error.strerror}); set paths.outputs") from error
+    try:
+        lock.acquire(timeout=_LOCK_SECONDS)
+    except (OSError, NotImplementedError, Timeout) as error:
+        _log.warning("%s cannot be locked (%s); going on without a lock", lock.lock_file, error)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _dashboard(uri: str) -> str:
+    mlflow = ["mlflow"] if shutil.which("mlflow") else [sys.executable, "-m", "mlflow"]
+    return shlex.join([*mlflow, "ui", "--backend-store-uri", uri])

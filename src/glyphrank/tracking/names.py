@@ -1,0 +1,119 @@
+"""Names and values in the form that MLflow stores, so that different ones never become equal."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from glyphrank.identity import digest_text
+
+NAME_LIMIT = 250
+VALUE_LIMIT = 6000
+_SHOWN = 500
+_REFUSED = r"[^\w.\- ]|_(?=0x)"  # a colon is refused by servers on Windows, so everywhere
+
+T = TypeVar("T")
+
+
+def stored_name(*parts: str) -> str:
+    """Parts joined by `/` into a name that MLflow accepts for metrics, parameters and tags.
+
+    MLflow (3.x) refuses all but letters (of any script), digits, `_`, `-`, `.`, space and `/`, and names that are not
+    a normal path. Every other character becomes `_0x<code>_`, and an underscore before `0x` does too, so that the
+    original can be read back. A slash stays one in the last part and is written as a code in the parts before. Names
+    of more than 250 characters end in their digest instead.
+
+    >>> stored_name("slice", "type", "figure/table", "recall@1")
+    'slice/type/figure_0x2f_table/recall_0x40_1'
+    """
+    segments = [_escape(part, "/") for part in parts[:-1]] + [_escape(part) for part in parts[-1].split("/")]
+    return _limited("/".join("_0x2e_" + part[1:] if part in (".", "..") else part for part in segments), parts)
+
+
+def stored_value(value: object) -> str:
+    """A parameter's value as text: texts as they are, all else as JSON, and a text that reads as JSON in quotes.
+
+    Values of more than 6,000 characters, which MLflow would cut, become their beginning with length and digest.
+    """
+    text = value if isinstance(value, str) else _json(value)
+    if isinstance(value, str) and _reads_as_json(value):
+        text = _json(value)
+    if len(text) <= VALUE_LIMIT:
+        return text
+    return f"{text[:_SHOWN]} ... ({len(text)} characters, digest {digest_text(text)})"
+
+
+def parameters(choices: Mapping[str, str], config: Mapping[str, object]) -> dict[str, str]:
+    """Stored name -> stored value: the choices first, under the name of their slot, then the flattened config.
+
+    Args:
+        choices: e.g. `{"encoder@lexical": "bm25_words"}`, which becomes `lexical`.
+        config: nested; its node `hydra` is left out. A leaf whose name is taken by a choice is told from it by
+            `config.` in front, and left out where it only says that the choice is none.
+    """
+    entries = {stored_name(slot.rpartition("@")[2]): stored_value(choice) for slot, choice in choices.items()}
+    for path, value in _leaves({key: value for key, value in config.items() if key != "hydra"}, ()):
+        # a dot inside a key would make {"a.b": 1} and {"a": {"b": 1}} the same parameter
+        name = _limited(".".join(_escape(step, "./") for step in path), path)
+        if name in entries and (value is None or value == {}):
+            continue
+        while name in entries:
+            name = _limited(f"config.{name}", path)
+        entries[name] = stored_value(value)
+    return entries
+
+
+def batches(entries: Sequence[T], most: int, size: Callable[[T], int]) -> Iterator[list[T]]:
+    """Cuts entries into batches of at most `most` entries and about 500 kB: MLflow takes a request of 1 MB.
+
+    Args:
+        entries: what is to be sent, in order.
+        most: how many of them MLflow takes at once.
+        size: characters of an entry as JSON.
+    """
+    batch: list[T] = []
+    weight = 0
+    for entry in entries:
+        if batch and (len(batch) == most or weight + size(entry) > 500_000):
+            yield batch
+            batch, weight = [], 0
+        batch.append(entry)
+        weight += size(entry)
+    if batch:
+        yield batch
+
+
+def _escape(text: str, also: str = "") -> str:
+    """One step of a name with codes for what MLflow refuses and for the characters in `also`; never empty."""
+    coded = re.sub(rf"{_REFUSED}|[{also}]" if also else _REFUSED, _code, text)
+    return coded or "_0x_"
+
+
+def _code(found: re.Match[str]) -> str:
+    return f"_0x{ord(found[0]):x}_"
+
+
+def _limited(name: str, original: Sequence[str]) -> str:
+    return name if len(name) <= NAME_LIMIT else f"{name[: NAME_LIMIT - 33]}-{digest_text(*original)}"
+
+
+def _leaves(node: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
+    if not isinstance(node, Mapping) or not node:
+        yield path, node
+        return
+    for key, value in node.items():
+        yield from _leaves(value, (*path, str(key)))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _reads_as_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return not text
+    return True

@@ -1,0 +1,72 @@
+"""A report in MLflow's terms: metrics under names it accepts, and tags."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from glyphrank.records import Report
+from glyphrank.tracking.names import stored_name
+
+_TAG_LIMIT = 5000
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a report holds for MLflow.
+
+    Attributes:
+        metrics: stored name -> finite value.
+        renamed: stored name -> original name, for those that MLflow would not take as they are.
+        not_finite: original names of the values that are NaN, infinite or missing; MLflow would store other numbers.
+    """
+
+    metrics: dict[str, float]
+    renamed: dict[str, str]
+    not_finite: tuple[str, ...]
+
+
+def numbers(report: Report) -> Numbers:
+    """The report's metrics, each channel's under `channel/<name>/`, and the primary one of each slice.
+
+    A slice is named `slice/<field>/<value>/<primary>`. Where values are not finite, `not_finite_metrics` counts them.
+    """
+    named: list[tuple[tuple[str, ...], float]] = [((name,), value) for name, value in report.metrics.items()]
+    for channel, metrics in report.channels.items():
+        named += [(("channel", channel, name), value) for name, value in metrics.items()]
+    for field, values in report.slices.items():
+        for value, metrics in values.items():
+            if report.primary in metrics:
+                named.append((("slice", field, value, report.primary), metrics[report.primary]))
+    stored: dict[str, float] = {}
+    renamed: dict[str, str] = {}
+    not_finite: list[str] = []
+    for parts, number in named:
+        name, original = stored_name(*parts), "/".join(parts)
+        if number is None or not math.isfinite(number):
+            not_finite.append(original)
+            continue
+        stored[name] = float(number)
+        if name != original:
+            renamed[name] = original
+    if not_finite:
+        stored["not_finite_metrics"] = float(len(not_finite))
+    return Numbers(stored, renamed, tuple(not_finite))
+
+
+def report_tags(report: Report, reused: bool) -> dict[str, str]:
+    """Identity, lineage, and whether every item could be read; `complete` itself is set when all else is stored."""
+    tags = {"identity": report.identity, "reused": str(reused).lower()}
+    tags |= {stored_name(f"lineage.{stage}"): value for stage, value in report.lineage.items()}
+    failed = report.counts.get("failed_items", 0)
+    if failed:
+        tags["incomplete"] = f"{failed} of {report.counts.get('items', 'the')} items could not be read"
+    not_finite = numbers(report).not_finite
+    if not_finite:
+        tags["not_finite_metrics"] = ", ".join(not_finite)
+    return {name: value[:_TAG_LIMIT] for name, value in tags.items()}
+
+
+def is_complete(report: Report) -> bool:
+    """Whether no item failed."""
+    return not report.counts.get("failed_items", 0)

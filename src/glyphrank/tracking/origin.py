@@ -1,0 +1,71 @@
+"""Who ran what, where and from which commit: the tags that a run has from its start."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import shlex
+import socket
+import subprocess
+from pathlib import Path
+
+import glyphrank
+from glyphrank.identity import digest_text
+from glyphrank.redaction import redact, redact_override
+from glyphrank.tracking.start import Start
+
+TAG_LIMIT = 5000
+_GIT_SECONDS = 3
+
+
+def origin_tags(start: Start) -> dict[str, str]:
+    """Tags of version, commit, person, machine and command, without secrets; `complete` is false until a run is.
+
+    Git is asked about the folder of launch; without git or a repository, or after 3 s, its tags are left out.
+    """
+    tags = {
+        "mlflow.runName": start.name,
+        "mlflow.source.name": "glyphrank",
+        "mlflow.source.type": "LOCAL",
+        "mlflow.user": _user(),
+        "mlflow.note.content": _note(start.overrides),
+        "host": socket.gethostname(),
+        "glyphrank.version": glyphrank.__version__,
+        "config_digest": digest_text(json.dumps(redact(start.config), sort_keys=True, default=str)),
+        "complete": "false",
+    }
+    commit = _git(start.launched_from, "rev-parse", "HEAD")
+    if commit:
+        tags |= {"mlflow.source.git.commit": commit, "git.commit": commit}
+        changes = _git(start.launched_from, "status", "--porcelain")
+        tags["git.dirty"] = "unknown" if changes is None else str(bool(changes)).lower()
+    return {name: value[:TAG_LIMIT] for name, value in tags.items()}
+
+
+def _note(overrides: tuple[str, ...]) -> str:
+    command = shlex.join(["glyphrank", "run", *(redact_override(override) for override in overrides)])
+    return f"```\n{command}\n```"
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """Git's answer, None when there is none."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True,
+            check=True,
+            timeout=_GIT_SECONDS,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.decode("utf-8", "replace").strip()
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a container's user without an entry
+        return f"uid {os.getuid()}" if hasattr(os, "getuid") else "unknown"

@@ -1,0 +1,108 @@
+"""An open store: a client, and the experiment that runs are put into."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from glyphrank.errors import ConfigError
+from glyphrank.redaction import redact_text
+from glyphrank.tracking.client import Client, bounded
+
+_log = logging.getLogger(__name__)
+_ATTEMPTS = 4
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where runs are created.
+
+    Attributes:
+        name: the store's URI without credentials, for messages.
+        dashboard: the shell command that shows the experiment.
+    """
+
+    client: Client
+    experiment_id: str
+    name: str
+    dashboard: str
+
+
+def check_experiment(name: str) -> None:
+    """Raises ValueError for what MLflow does not take as the name of an experiment."""
+    if not name.strip() or len(name) > 500:
+        raise ValueError(f"experiment is {name!r}; wanted a name of 1 to 500 characters")
+
+
+def find_experiment(client: Client, name: str, store: str) -> str | None:
+    """Id of the experiment, None when there is none yet.
+
+    Raises:
+        ConfigError: it was deleted; MLflow keeps the name taken and refuses new runs.
+        MlflowException: the store does not answer.
+    """
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        return None
+    if found.lifecycle_stage != "active":
+        raise ConfigError(
+            f"the experiment {name!r} in {store} was deleted; restore it "
+            f"(mlflow experiments restore -x {found.experiment_id}) or choose another with tracking.experiment=NAME"
+        )
+    return str(found.experiment_id)
+
+
+def make_experiment(client: Client, name: str, store: str, artifacts: str | None) -> str:
+    """Id of the experiment, created unless it exists; another process may create it at the same moment.
+
+    Args:
+        client: of the store.
+        name: the experiment's.
+        store: the store's name for messages.
+        artifacts: URI under which its files go; None leaves that to the server.
+    """
+    from mlflow.exceptions import MlflowException
+
+    found = find_experiment(client, name, store)
+    if found is not None:
+        return found
+    try:
+        return str(client.create_experiment(name, artifact_location=artifacts))
+    except MlflowException:
+        created_elsewhere = find_experiment(client, name, store)
+        if created_elsewhere is None:
+            raise
+        return created_elsewhere
+
+
+def opened(store: str, advice: str, work: Callable[[], T]) -> T:
+    """What `work` returns from a store that is being opened, with requests bounded to a few seconds.
+
+    A store that is busy for a moment is asked again.
+
+    Raises:
+        ConfigError: the store cannot be used; the message holds the cause and the advice, and no credentials.
+    """
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            with bounded(seconds=4, retries=0):
+                return work()
+        except ConfigError:
+            raise
+        except Exception as error:  # databases, drivers and servers each have their own types
+            if attempt < _ATTEMPTS and "locked" in str(error):
+                _log.debug("%s is busy; asked again", store)
+                time.sleep(0.2 * attempt)
+                continue
+            # the cause is cut off, since its own text may hold the credentials
+            raise ConfigError(f"the MLflow store {store} cannot be used: {_first_lines(error)}\n{advice}") from None
+    raise ConfigError(f"the MLflow store {store} is busy\n{advice}")
+
+
+def _first_lines(error: Exception) -> str:
+    return redact_text(str(error) or type(error).__name__)[:600]

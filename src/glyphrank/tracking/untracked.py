@@ -1,0 +1,36 @@
+"""No store at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from glyphrank.records import Report, Runtime
+from glyphrank.tracking.start import Start
+
+
+@dataclass(frozen=True)
+class Untracked:
+    """Stands where a tracker stands when `tracking=none`: nothing is opened and nothing is logged."""
+
+    def start(self, start: Start, runtime: Runtime) -> AbstractContextManager[UntrackedRun]:
+        """A run of which no store knows."""
+        return _untracked()
+
+
+@dataclass(frozen=True)
+class UntrackedRun:
+    """A run of which no store knows."""
+
+    run_id: str | None = None
+    dashboard: str | None = None
+
+    def log(self, report: Report, folder: Path, reused: bool) -> None:
+        """Does nothing: the results lie on disk."""
+
+
+@contextmanager
+def _untracked() -> Iterator[UntrackedRun]:
+    yield UntrackedRun()

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import pytest
+
+from glyphrank.datasets.sample_english import ENGLISH
+from glyphrank.datasets.sample_korean import KOREAN
+from glyphrank.datasets.sample_pages import SamplePages
+from glyphrank.datasets.sample_text import documents, questions
+from glyphrank.errors import DataError
+from glyphrank.media.pdf import page_text
+from glyphrank.records import Runtime, Task
+
+LANGUAGES = (KOREAN, ENGLISH)
+
+
+def runtime(folder: Path) -> Runtime:
+    return Runtime("cpu", 1, 0, False, folder / "outputs", folder / "cache")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sample")
+
+
+@pytest.fixture(scope="module")
+def task(place: Path) -> Task:
+    return SamplePages(pages=24, seed=7).load(runtime(place))
+
+
+def test_the_sample_has_24_pages_and_80_queries_in_two_languages(task: Task) -> None:
+    assert task.name == "sample_pages"
+    assert Counter(item.slices["language"] for item in task.items) == {"ko": 12, "en": 12}
+    assert Counter((query.slices["language"], query.slices["type"]) for query in task.queries) == {
+        (language, kind): count
+        for language in ("ko", "en")
+        for kind, count in (("text", 16), ("table", 12), ("chart", 12))
+    }
+    assert len({query.text for query in task.queries}) == len(task.queries)
+
+
+def test_most_queries_have_one_page_and_a_few_have_two_or_graded_gains(task: Task) -> None:
+    gains = Counter(tuple(sorted(task.relevant[query.id].values())) for query in task.queries)
+    assert gains == {(1.0,): 72, (1.0, 1.0): 4, (1.0, 2.0): 4}
+
+
+def test_the_relevant_page_names_what_the_query_asks_about(task: Task) -> None:
+    items = {item.id: item for item in task.items}
+    asked = next(query for query in task.queries if query.text == "Loans of children's books in Kestrelby")
+    (item_id,) = task.relevant[asked.id]
+    media = items[item_id].media
+    assert media is not None
+    assert media.page is not None
+    lines = page_text(media.path, media.page).text.splitlines()
+    assert lines[0] == "Kestrelby in figures 2025"
+    assert any(line.startswith("Children ") for line in lines)
+
+
+def test_every_page_has_its_words_its_table_and_its_chart_in_the_text_layer(task: Task) -> None:
+    drawn = [page for document in documents(LANGUAGES, 24, 7) for page in document]
+    for page, item in zip(drawn, task.items, strict=True):
+        assert item.media is not None
+        assert item.media.page == page.number
+        text = " ".join(page_text(item.media.path, item.media.page).text.split())
+        label, values = page.cells[-1]
+        for part in (page.title, page.heading, page.table, page.chart, f"{label} {values[0]:,} {values[1]:,}"):
+            assert part in text
+        for words in (*" ".join(page.paragraphs).split(), *page.marks, *(f"{value:,}" for value in page.bars)):
+            assert words in text
+
+
+def test_a_total_is_the_sum_of_its_column() -> None:
+    for document in documents(LANGUAGES, 48, 1):
+        for page in document:
+            *rows, (_, totals) = page.cells
+            assert tuple(sum(column) for column in zip(*(values for _, values in rows), strict=True)) == totals
+
+
+def test_equal_settings_give_equal_bytes_in_another_process(task: Task, place: Path, tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from glyphrank.datasets.sample_pages import SamplePages; "
+        "from glyphrank.records import Runtime; import sys; where = Path(sys.argv[1]); "
+        "print(SamplePages(24, 7).load(Runtime('cpu', 1, 0, False, where / 'outputs', where / 'cache')).fingerprint, "
+        "'matplotlib' in sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    # Two processes at once into one new folder: both must succeed, and leave one folder.
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", code, str(tmp_path)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        for _ in range(2)
+    ]
+    printed = [process.communicate(timeout=120)[0].split() for process in running]
+    assert printed == [[task.fingerprint, "False"]] * 2
+    (mine,), (theirs,) = (list((folder / "outputs" / "samples").iterdir()) for folder in (place, tmp_path))
+    assert mine.name == theirs.name
+    for path in sorted(mine.iterdir()):
+        assert path.read_bytes() == (theirs / path.name).read_bytes(), path.name
+
+
+@pytest.mark.parametrize("change", [{"pages": 7}, {"seed": 8}])
+def test_another_setting_gives_another_folder_and_fingerprint(task: Task, place: Path, change: dict[str, int]) -> None:
+    other = SamplePages(**{"pages": 24, "seed": 7, **change}).load(runtime(place))
+    assert other.fingerprint != task.fingerprint
+    assert other.items[0].media is not None
+    assert task.items[0].media is not None
+    assert other.items[0].media.path.parent != task.items[0].media.path.parent
+
+
+def test_the_second_load_draws_nothing(task: Task, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glyphrank.datasets.sample_pages.draw_document", None)
+    assert SamplePages(24, 7).load(runtime(place)) == task
+
+
+def test_a_drawing_that_fails_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # case C04
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("glyphrank.datasets.sample_pages.draw_document", full)
+    with pytest.raises(DataError, match=r"cannot be written \(No space left on device\)"):
+        SamplePages(6, 7).load(runtime(tmp_path))
+    assert list((tmp_path / "outputs" / "samples").iterdir()) == []
+
+
+@pytest.mark.parametrize("absent", ["reportlab", "koreanize_matplotlib"])
+def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, absent: str) -> None:
+    real: Callable[..., ModuleSpec | None] = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == absent else real(name))
+    with pytest.raises(DataError, match=r"pip install 'glyphrank\[samples\]'"):
+        SamplePages(6, 7).load(runtime(tmp_path))
+
+
+@pytest.mark.parametrize("pages", [0, 49])
+def test_a_number_of_pages_out_of_range_is_refused(pages: int) -> None:
+    with pytest.raises(ValueError, match=f"pages is {pages}; wanted 1 to 48"):
+        SamplePages(pages, 7)
+
+
+@pytest.mark.parametrize("pages", [1, 6, 13, 48])
+def test_every_question_names_pages_that_are_drawn(pages: int) -> None:
+    drawn = {
+        (number, page.number) for number, document in enumerate(documents(LANGUAGES, pages, 7)) for page in document
+    }
+    assert len(drawn) == pages
+    asked = questions(LANGUAGES, pages, 7)
+    assert {page for question in asked for page in question.gains} == drawn
+    assert not any("{" in question.text for question in asked)

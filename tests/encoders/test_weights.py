@@ -1,0 +1,201 @@
+"""Where weights are found, in which order, and what is said when they are nowhere or wrong."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+
+from glyphrank.encoders.weights import Weights, lacks, needed_files, weight_files
+from glyphrank.errors import DataError
+from glyphrank.identity import FileDigests, key
+from glyphrank.records import Runtime
+
+REVISION = "0123456789abcdef0123456789abcdef01234567"
+HUB = Weights(repository="team/model", revision=REVISION, sha256=None, package=None, folder=None)
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Runtime:
+    return Runtime("cpu", 8, 0, False, tmp_path / "outputs", tmp_path / "outputs" / "cache")
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the hub, with the folder in which the revision would lie."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    return tmp_path / "hub" / "models--team--model" / "snapshots" / REVISION
+
+
+def model(folder: Path, content: str = "weights") -> Path:
+    folder.mkdir(parents=True)
+    (folder / "modules.json").write_text("[]")
+    (folder / "model.safetensors").write_text(content)
+    return folder
+
+
+def sha256(content: str) -> str:
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def test_find_when_the_hub_cache_holds_the_revision(runtime: Runtime, hub: Path) -> None:
+    model(hub)
+    assert HUB.find(runtime) == hub
+
+
+def test_find_when_a_folder_is_given_goes_before_the_hub_cache(runtime: Runtime, hub: Path, tmp_path: Path) -> None:
+    model(hub)
+    own = model(tmp_path / "own")
+    assert replace(HUB, folder=own).find(runtime) == own
+
+
+def test_find_when_a_package_carries_the_files(
+    runtime: Runtime, hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carried = model(tmp_path / "site" / "carrier" / "model")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    weights = replace(HUB, package="carrier/model", sha256=sha256("weights"))
+    assert weights.find(runtime) == carried
+    model(hub)
+    assert weights.find(runtime) == hub
+
+
+def test_find_when_the_weights_are_nowhere(runtime: Runtime, hub: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        replace(HUB, package="not_installed_carrier/model", sha256="0" * 64).find(runtime)
+    said = str(caught.value)
+    assert "team/model" in said
+    assert REVISION in said
+    for way in ("runtime.download=true", f"hf download team/model --revision {REVISION}", "extra `offline`", "folder"):
+        assert way in said
+
+
+def test_find_when_the_hub_cache_holds_a_part(runtime: Runtime, hub: Path) -> None:
+    model(hub)
+    (hub / "model.safetensors").unlink()
+    with pytest.raises(DataError, match=r"incomplete .*no \*\.safetensors"):
+        HUB.find(runtime)
+
+
+def test_find_when_the_folder_is_no_model(runtime: Runtime, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="nowhere: no such folder"):
+        replace(HUB, folder=tmp_path / "nowhere").find(runtime)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"empty: no modules\.json"):
+        replace(HUB, folder=tmp_path / "empty").find(runtime)
+
+
+def test_find_when_the_digest_is_another(runtime: Runtime, tmp_path: Path) -> None:
+    own = model(tmp_path / "own", "damaged")
+    assert replace(HUB, folder=own, sha256=sha256("damaged")).find(runtime) == own
+    with pytest.raises(DataError, match=rf"{sha256('damaged')}; wanted {sha256('weights')}"):
+        replace(HUB, folder=own, sha256=sha256("weights")).find(runtime)
+
+
+def test_find_when_the_digest_names_one_of_several_files(runtime: Runtime, tmp_path: Path) -> None:
+    own = model(tmp_path / "own")
+    (own / "model-00002.safetensors").write_text("more")
+    with pytest.raises(DataError, match=r"there are 2 .*set sha256=null"):
+        replace(HUB, folder=own, sha256=sha256("weights")).find(runtime)
+
+
+def test_find_fetches_only_what_is_needed_and_only_where_allowed(
+    runtime: Runtime, hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["README.md", "modules.json", "model.safetensors", "pytorch_model.bin", "onnx/model.onnx"]
+    asked: list[object] = []
+
+    def listed(_: object, repository: str, revision: str) -> list[str]:
+        asked.append((repository, revision))
+        return names
+
+    def fetched(
+        repository: str, *, revision: str, allow_patterns: Sequence[str] = (), local_files_only: bool = False
+    ) -> str:
+        if local_files_only:
+            raise huggingface_hub.errors.LocalEntryNotFoundError("nothing here")
+        asked.append((repository, revision, list(allow_patterns)))
+        return str(model(hub))
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "list_repo_files", listed)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fetched)
+    with pytest.raises(DataError):
+        HUB.find(runtime)
+    assert asked == []
+    assert HUB.find(replace(runtime, download=True)) == hub
+    assert asked == [("team/model", REVISION), ("team/model", REVISION, ["model.safetensors", "modules.json"])]
+
+
+def test_find_when_fetching_is_allowed_but_there_is_no_network(runtime: Runtime, hub: Path) -> None:
+    with pytest.raises(DataError, match=rf"team/model at revision {REVISION} cannot be fetched \(OfflineMode"):
+        HUB.find(replace(runtime, download=True))
+
+
+def test_needed_files_prefer_safetensors_in_each_folder() -> None:
+    names = ["pytorch_model.bin", "1_Dense/model.safetensors", "1_Dense/pytorch_model.bin", "1_Dense/config.json"]
+    assert needed_files(names) == ["1_Dense/config.json", "1_Dense/model.safetensors", "pytorch_model.bin"]
+
+
+def test_needed_files_leave_other_formats_and_code() -> None:
+    names = [
+        "modeling.py",
+        "openvino/model.json",
+        "model.h5",
+        "colbert_linear.pt",
+        "sentencepiece.bpe.model",
+        "vocab.txt",
+    ]
+    assert needed_files(names) == ["sentencepiece.bpe.model", "vocab.txt"]
+
+
+def test_weight_files_of_a_model_with_pickles_only(tmp_path: Path) -> None:
+    (tmp_path / "pytorch_model.bin").touch()
+    (tmp_path / "config.json").touch()
+    assert weight_files(tmp_path) == [tmp_path / "pytorch_model.bin"]
+
+
+def test_lacks_when_a_shard_is_missing_or_the_list_is_damaged(tmp_path: Path) -> None:
+    folder = model(tmp_path / "own")
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"a": "model.safetensors", "b": "model-2.safetensors"}}))
+    assert lacks(folder) == "no model-2.safetensors"
+    (folder / "model-2.safetensors").touch()
+    assert lacks(folder) is None
+    index.write_text("{")
+    assert lacks(folder) == "a damaged model.safetensors.index.json"
+
+
+def test_lacks_when_only_the_list_of_the_other_format_was_fetched(tmp_path: Path) -> None:
+    folder = model(tmp_path / "own")
+    (folder / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": {"a": "pytorch_model-1.bin"}}))
+    assert lacks(folder) is None
+
+
+def test_key_follows_the_content_of_a_folder_and_not_its_place(tmp_path: Path) -> None:  # case C01
+    digests = FileDigests(tmp_path / "memory")
+    here, there, other = (
+        key(replace(HUB, folder=model(tmp_path / name, content)), digests)
+        for name, content in (("here", "same"), ("there", "same"), ("other", "changed"))
+    )
+    assert here == there
+    assert here != other
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"revision": None}, "wanted both, or a folder"),
+        ({"revision": "main"}, "revision is 'main'; wanted a commit"),
+        ({"repository": "https://example.org/a/b"}, "wanted a name such as"),
+        ({"sha256": "abc"}, "wanted 64 hexadecimal digits"),
+        ({"package": "carrier/model"}, "without sha256"),
+    ],
+)
+def test_weights_when_a_field_is_wrong(fields: dict[str, str | None], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        replace(HUB, **fields)  # type: ignore[arg-type]

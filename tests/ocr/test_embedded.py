@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from glyphrank.ocr.embedded import Embedded
+from glyphrank.records import Item, Line, Media, Reading, Runtime, Source, TextState
+from pdf_files import cut_off, write_drawing, write_pdf
+
+ENGINE = Embedded(garbled_above=0.3)
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Runtime:
+    return Runtime("cpu", 1, 0, False, tmp_path / "outputs", tmp_path / "cache")
+
+
+def page(path: Path, number: int | None = 1, text: str | None = None) -> Item:
+    return Item("p", Media(path, number, "digest"), text)
+
+
+def test_read_gives_the_lines_of_the_text_layer(tmp_path: Path, runtime: Runtime) -> None:
+    item = page(write_pdf(tmp_path / "a.pdf", "other", "first line\nsecond line"), 2)
+    assert ENGINE.read(item, runtime) == Reading(Source.embedded, (Line("first line"), Line("second line")))
+
+
+def test_read_prefers_the_published_text(tmp_path: Path, runtime: Runtime) -> None:
+    item = page(write_pdf(tmp_path / "a.pdf", "text layer"), text="  published \r\n\r\ntext ")
+    assert [line.text for line in ENGINE.read(item, runtime).lines] == ["published", "text"]
+
+
+def test_read_takes_an_empty_published_text_as_published(tmp_path: Path, runtime: Runtime) -> None:
+    item = page(write_pdf(tmp_path / "a.pdf", "text layer"), text="")
+    assert ENGINE.read(item, runtime) == Reading(Source.embedded, state=TextState.blank)
+
+
+def test_read_of_blank_and_image_only_pages_has_no_lines_and_no_failure(
+    tmp_path: Path, runtime: Runtime
+) -> None:  # case P02
+    blank, drawn = write_pdf(tmp_path / "blank.pdf", ""), write_drawing(tmp_path / "drawn.pdf")
+    assert ENGINE.read(page(blank), runtime) == Reading(Source.embedded, state=TextState.blank)
+    assert ENGINE.read(page(drawn), runtime) == Reading(Source.embedded, state=TextState.image_only)
+
+
+def test_read_refuses_a_text_that_is_mostly_garbled(runtime: Runtime) -> None:  # case P01
+    reading = ENGINE.read(Item("p", None, "(cid:12)(cid:7) ab"), runtime)
+    assert reading.lines == ()
+    assert reading.state is TextState.garbled
+    assert reading.failure is not None
+    assert reading.failure.startswith("garbled: 88% of the text layer")
+
+
+def test_read_keeps_a_text_with_a_few_garbled_characters(runtime: Runtime) -> None:
+    assert ENGINE.read(Item("p", None, "\uf0b7 a list of things"), runtime).lines == (Line("\uf0b7 a list of things"),)
+
+
+def test_read_reports_a_bad_document_instead_of_raising(tmp_path: Path, runtime: Runtime) -> None:
+    failures = {
+        "locked": ENGINE.read(page(write_pdf(tmp_path / "locked.pdf", "x", password="word")), runtime).failure,
+        "cut": ENGINE.read(page(cut_off(write_pdf(tmp_path / "cut.pdf", "x"))), runtime).failure,
+        "absent": ENGINE.read(page(tmp_path / "absent.pdf"), runtime).failure,
+        "range": ENGINE.read(page(write_pdf(tmp_path / "one.pdf", "x"), 2), runtime).failure,
+        "clip": ENGINE.read(page(tmp_path / "clip.mp4", None), runtime).failure,
+        "nothing": ENGINE.read(Item("p", None, None), runtime).failure,
+    }
+    wanted = {
+        "locked": "locked.pdf: encrypted",
+        "cut": "cut.pdf: not a PDF, or damaged",
+        "absent": "absent.pdf: there is no such file",
+        "range": "one.pdf: there is no page 2; the document has 1",
+        "clip": "clip.mp4: ocr=embedded reads published texts and PDF files",
+        "nothing": "neither published text nor media",
+    }
+    for case, part in wanted.items():
+        assert part in (failures[case] or ""), case
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1])
+def test_embedded_refuses_a_threshold_that_is_no_share(share: float) -> None:
+    with pytest.raises(ValueError, match=r"garbled_above is .*; wanted a share from 0 to 1"):
+        Embedded(share)
+
+
+@pytest.mark.shared
+def test_read_of_a_real_page_finds_its_korean_title(shared_data: Path, runtime: Runtime) -> None:
+    reading = ENGINE.read(page(shared_data / "guide_ko" / "install.ko.pdf"), runtime)
+    assert reading.lines[0].text == "데비안 GNU/리눅스 설치 안내서"

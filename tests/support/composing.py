@@ -1,0 +1,35 @@
+"""Composes real configs in this process, as `glyphrank run` does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from glyphrank.__main__ import config_folder
+from glyphrank.config import Job, build
+
+CONF = config_folder()
+GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir() and path.name not in ("hydra", "experiment"))
+CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / group).glob("*.yaml"))]
+
+
+def composed(folder: Path, *overrides: str) -> DictConfig:
+    """The task's config, with Hydra's own set as during a job whose launch and run folder is `folder`."""
+    OmegaConf.register_new_resolver("launch", lambda: "test", use_cache=True, replace=True)
+    with initialize_config_dir(str(CONF), version_base="1.3", job_name="glyphrank"):
+        config = compose("config", [f"paths.outputs={folder}/outputs", *overrides], return_hydra_config=True)
+    with open_dict(config):
+        config.hydra.runtime.cwd = str(folder)
+        config.hydra.runtime.output_dir = str(folder / "run")
+        config.hydra.job.num = 0
+        HydraConfig.instance().set_config(config)
+        del config["hydra"]
+    return config
+
+
+def built(folder: Path, *overrides: str) -> Job:
+    """The job that these overrides describe."""
+    return build(composed(folder, *overrides))

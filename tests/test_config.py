@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from composing import CHOICES, CONF, built, composed
+from omegaconf import OmegaConf
+
+from glyphrank.builder import Builder
+from glyphrank.config import build
+from glyphrank.encoders.bm25 import Bm25
+from glyphrank.errors import ConfigError
+
+
+def fault(folder: Path, *overrides: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        built(folder, *overrides)
+    return str(caught.value)
+
+
+def test_build_without_overrides_is_sample_pages_with_character_ngrams(tmp_path: Path) -> None:
+    job = built(tmp_path)
+    assert job.start.choices["dataset"] == "sample_pages"
+    assert isinstance(job.run.lexical, Bm25)
+    assert job.run.text is None
+    assert job.run.channels == ("lexical",)
+
+
+@pytest.mark.parametrize(("group", "choice"), CHOICES)
+def test_every_choice_names_its_target_and_all_its_fields(group: str, choice: str, tmp_path: Path) -> None:
+    node = OmegaConf.load(CONF / group / f"{choice}.yaml")
+    plain = OmegaConf.to_container(node, resolve=False)
+    assert isinstance(plain, dict)
+    text = (CONF / group / f"{choice}.yaml").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 20
+    if choice == "none":
+        assert plain == {}
+        return
+    builder = Builder({"glyphrank"}, tmp_path)
+    filled = {key: _filled(value) for key, value in plain.items()}
+    assert "_target_" in filled
+    from glyphrank.builder import find_component
+
+    builder.build(find_component(filled["_target_"], {"glyphrank"}), filled)
+    assert not builder.faults
+
+
+def _filled(value: object) -> object:
+    """A value as a person would give it where the YAML leaves it open."""
+    return "0" * 40 if value == "???" else "http://127.0.0.1:5000" if str(value).startswith("${oc.env:") else value
+
+
+@pytest.mark.parametrize("experiment", sorted(path.stem for path in (CONF / "experiment").glob("*.yaml")))
+def test_every_experiment_composes_and_builds(experiment: str, tmp_path: Path) -> None:
+    assert built(tmp_path, f"experiment={experiment}").start.choices["experiment"] == experiment
+    first = (CONF / "experiment" / f"{experiment}.yaml").read_text(encoding="utf-8").splitlines()[:4]
+    assert [line.split(":")[0] for line in first[1:]] == ["# Question", "# Command", "# Expect"]
+
+
+def test_build_names_all_faults_with_where_they_come_from(tmp_path: Path) -> None:
+    message = fault(tmp_path, "lexical.k1=high", "lexical.b='0.5'", "+lexical.kk=1", "runtime.batch_size=0")
+    assert "4 faults" in message
+    assert "lexical.k1: found 'high' (str), wanted a valid number [override lexical.k1=high]" in message
+    assert "lexical.b: found '0.5' (str)" in message
+    assert "lexical.kk: is unknown" in message
+    assert "batch_size is 0; wanted at least 1" in message
+
+
+def test_build_with_an_unknown_experiment_fails_in_composition(tmp_path: Path) -> None:
+    from hydra.errors import MissingConfigException
+
+    with pytest.raises(MissingConfigException, match="nowhere"):
+        composed(tmp_path, "experiment=nowhere")
+
+
+def test_build_names_every_missing_value_and_what_points_at_it(tmp_path: Path) -> None:  # case H09
+    message = fault(tmp_path, "dataset=folder", "lexical.k1=???", "lexical.b=${lexical.k1}")
+    assert "dataset.root: is not given; pass dataset.root=VALUE [dataset=folder]" in message
+    assert "lexical.k1: is not given" in message
+    assert "lexical.b: " in message
+
+
+def test_build_resolves_once_and_logs_what_was_used(tmp_path: Path) -> None:  # case H08
+    count = iter(range(100))
+    OmegaConf.register_new_resolver("count", lambda: next(count) + 1.5, replace=True)
+    config = composed(tmp_path, "lexical.k1=${count:}")
+    job = build(config)
+    assert isinstance(job.run.lexical, Bm25)
+    logged = job.start.config["lexical"]
+    assert isinstance(logged, dict)
+    assert job.run.lexical.k1 == logged["k1"] == config.lexical.k1 == 1.5
+    assert OmegaConf.is_readonly(config)
+
+
+@pytest.mark.parametrize("target", ["logging.os.system", "builtins.open", "subprocess.Popen"])
+def test_build_with_a_foreign_target_is_refused(target: str, tmp_path: Path) -> None:  # case H13
+    assert "outside glyphrank" in fault(tmp_path, f"lexical._target_={target}")
+
+
+def test_build_with_a_choice_in_a_slot_it_does_not_fit_lists_those_that_do(tmp_path: Path) -> None:
+    message = fault(tmp_path, "encoder@text=bm25_words")
+    assert "text: Bm25 does not fit here, wanted TextEncoder; those that do: bge_m3, kure_v1, minilm" in message
+    assert "bm25" not in message.split("those that do:")[1].split("[")[0]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "wanted"),
+    [
+        (["encoder@lexical=none"], "there is no channel"),
+        (["ocr=none"], "channel 'lexical' needs text but ocr=none"),
+        (["metrics=kopub_task2"], "channel 'lexical' sees text"),
+        (["encoder@text=minilm", "~fusion.weights.lexical"], "channel 'lexical' has no weight"),
+        (["runtime.device=gpu"], "wanted auto, cpu"),
+        (["on_bad_media=maybe"], "'keep' or 'error'"),
+        (["+nonsense=1"], "nonsense: is unknown"),
+        (["plugins=bm25"], "plugins: found 'bm25' (str), wanted a valid array"),
+    ],
+)
+def test_build_with_parts_that_do_not_go_together_says_why(overrides: list[str], wanted: str, tmp_path: Path) -> None:
+    assert wanted in fault(tmp_path, *overrides)
+
+
+def test_build_takes_relative_paths_from_the_folder_of_launch(tmp_path: Path) -> None:  # case H06
+    job = built(tmp_path, "dataset=folder", "dataset.root=pages", "paths.outputs=here")
+    assert job.run.runtime.outputs == tmp_path / "here"
+    assert job.run.runtime.cache == tmp_path / "here" / "cache"
+    assert job.run.dataset.root == tmp_path / "pages"  # type: ignore[attr-defined]
+
+
+def test_build_keeps_secrets_out_of_what_is_logged(tmp_path: Path) -> None:  # case L15
+    job = built(tmp_path, "paths.cache=/data/token", "tracking=none")
+    assert job.start.overrides[-1] == "tracking=none"
+    with pytest.raises(ConfigError) as caught:
+        built(tmp_path, "+api_key=hunter2")
+    assert "hunter2" not in str(caught.value)

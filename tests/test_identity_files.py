@@ -1,0 +1,158 @@
+"""Identity of files and sources: content counts, remembered as long as a file stays as it is; the place does not."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from glyphrank.errors import ConfigError, DataError
+from glyphrank.identity import FileDigests, digest_file, digest_sources
+
+
+class Reads:
+    """Counts how often files are read to be digested."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        real = digest_file
+
+        def counted(path: Path) -> str:
+            self.count += 1
+            return real(path)
+
+        monkeypatch.setattr("glyphrank.identity.digest_file", counted)
+
+
+def test_a_file_is_read_once_while_it_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = Reads(monkeypatch)
+    path = tmp_path / "page.pdf"
+    path.write_bytes(b"one")
+    first = FileDigests(tmp_path / "memory")(path)
+    assert FileDigests(tmp_path / "memory")(path) == first == digest_file(path)
+    assert reads.count == 1
+
+
+@pytest.mark.parametrize("how", ["longer", "later"])
+def test_a_file_that_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    reads = Reads(monkeypatch)
+    path = tmp_path / "page.pdf"
+    path.write_bytes(b"one")
+    digests = FileDigests(tmp_path / "memory")
+    first, state = digests(path), path.stat()
+    if how == "longer":
+        path.write_bytes(b"longer")
+        os.utime(path, ns=(state.st_mtime_ns, state.st_mtime_ns))
+    else:
+        path.write_bytes(b"two")
+        os.utime(path, ns=(state.st_mtime_ns, state.st_mtime_ns + 1))
+    assert digests(path) != first
+    assert digests(path) == digest_file(path)
+    assert reads.count == 2
+
+
+def test_a_copy_at_another_place_is_read_and_has_the_same_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = Reads(monkeypatch)
+    digests = FileDigests(tmp_path / "memory")
+    (tmp_path / "a").write_bytes(b"one")
+    (tmp_path / "b").write_bytes(b"one")
+    assert digests(tmp_path / "a") == digests(tmp_path / "b")
+    assert reads.count == 2
+
+
+def test_a_memory_that_cannot_be_written_only_costs_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = Reads(monkeypatch)
+    (tmp_path / "memory").write_text("a file where the folder should be")
+    path = tmp_path / "page.pdf"
+    path.write_bytes(b"one")
+    digests = FileDigests(tmp_path / "memory")
+    assert digests(path) == digests(path) == digest_file(path)
+    assert reads.count == 2
+
+
+@pytest.mark.parametrize("junk", ["", "{", "[]", '{"stamp": null}'])
+def test_a_damaged_memory_is_read_over(tmp_path: Path, junk: str) -> None:
+    path = tmp_path / "page.pdf"
+    path.write_bytes(b"one")
+    digests = FileDigests(tmp_path / "memory")
+    first = digests(path)
+    for memo in (tmp_path / "memory").iterdir():
+        memo.write_text(junk)
+    assert digests(path) == first
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"gone\.pdf: cannot be read \(No such file or directory\)"):
+        FileDigests(tmp_path / "memory")(tmp_path / "gone.pdf")
+    with pytest.raises(DataError, match=r"cannot be read \(Is a directory\)"):
+        FileDigests(tmp_path / "memory")(tmp_path)
+
+
+def plug_in(folder: Path, name: str, files: Mapping[str, str]) -> None:
+    for file, content in files.items():
+        path = folder / name / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    importlib.invalidate_caches()
+
+
+def test_the_sources_of_a_package_count_and_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plug_in(tmp_path, "plug_one", {"__init__.py": "raise SystemExit('was imported')", "sub/part.py": "x = 1"})
+    first = digest_sources(["plug_one"])
+    assert digest_sources(["plug_one", "plug_one"]) == first
+    assert "plug_one" not in sys.modules
+    plug_in(tmp_path, "plug_one", {"notes.txt": "not a source", "__pycache__/part.cpython-311.pyc": "compiled"})
+    assert digest_sources(["plug_one"]) == first
+    plug_in(tmp_path, "plug_one", {"sub/part.py": "x = 2"})
+    assert digest_sources(["plug_one"]) != first
+
+
+def test_a_source_that_is_added_or_renamed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plug_in(tmp_path, "plug_two", {"__init__.py": "", "one.py": "x = 1"})
+    first = digest_sources(["plug_two"])
+    (tmp_path / "plug_two" / "one.py").rename(tmp_path / "plug_two" / "two.py")
+    renamed = digest_sources(["plug_two"])
+    plug_in(tmp_path, "plug_two", {"three.py": ""})
+    assert len({first, renamed, digest_sources(["plug_two"])}) == 3
+
+
+def test_sources_do_not_depend_on_their_place_or_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for place in ("here", "there"):
+        plug_in(tmp_path / place, "plug_three", {"__init__.py": "x = 1"})
+        plug_in(tmp_path / place, "plug_four", {"__init__.py": "x = 2"})
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "path", [str(tmp_path / place), *sys.path])
+            importlib.invalidate_caches()
+            found.append(digest_sources(["plug_three", "plug_four"]))
+            assert digest_sources(["plug_four", "plug_three"]) == found[-1]
+    assert found[0] == found[1]
+
+
+def test_a_module_of_one_file_counts_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "single_plug.py").write_text("x = 1")
+    (tmp_path / "beside.py").write_text("y = 1")
+    importlib.invalidate_caches()
+    first = digest_sources(["single_plug"])
+    (tmp_path / "beside.py").write_text("y = 2")
+    assert digest_sources(["single_plug"]) == first
+    (tmp_path / "single_plug.py").write_text("x = 2")
+    assert digest_sources(["single_plug"]) != first
+
+
+def test_glyphrank_itself_has_sources() -> None:
+    assert digest_sources(["glyphrank"]) != digest_sources([])
+
+
+def test_a_package_that_cannot_be_found_is_named() -> None:
+    with pytest.raises(ConfigError, match="'no_such_package_here' cannot be found"):
+        digest_sources(["no_such_package_here"])

@@ -1,0 +1,133 @@
+"""Shards as bytes: what was put in comes out, and no changed byte goes unseen."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import zstandard
+
+from glyphrank.shards import ArraysCodec, Codec, DamagedError, LinesCodec
+
+DIGESTS = ["0a", "1b", "2c"]
+LINES: list[Any] = [{"lines": ["한국어", "a\nb\u2028c"], "failure": None}, ["서울", "은"], "lone \ud800 surrogate"]
+ARRAYS = [{"values": np.array([1.5, -0.0, row], dtype=np.float32), "truncated": np.array(row == 1)} for row in range(3)]
+CODECS: list[tuple[Codec[Any, Any], list[Any]]] = [(LinesCodec(), LINES), (ArraysCodec(), ARRAYS)]
+both = pytest.mark.parametrize(("codec", "values"), CODECS, ids=["lines", "arrays"])
+
+
+def test_lines_come_back_as_they_were() -> None:
+    digests, values = LinesCodec().load(LinesCodec().dump(DIGESTS, LINES))
+    assert (digests, values) == (DIGESTS, LINES)
+
+
+def test_arrays_come_back_with_their_shapes_types_and_bits() -> None:
+    digests, values = ArraysCodec().load(ArraysCodec().dump(DIGESTS, ARRAYS))
+    assert digests == DIGESTS
+    for found, wanted in zip(values, ARRAYS, strict=True):
+        assert found["values"].dtype == np.float32
+        assert found["values"].tobytes() == wanted["values"].tobytes()
+        assert found["truncated"].dtype == np.bool_
+        assert found["truncated"].shape == ()
+        assert found["truncated"] == wanted["truncated"]
+
+
+def test_arrays_of_width_zero_come_back() -> None:
+    value = {"values": np.zeros(0, dtype=np.float32)}
+    _, (found,) = ArraysCodec().load(ArraysCodec().dump(["0a"], [value]))
+    assert found["values"].shape == (0,)
+
+
+def test_arrays_of_other_byte_orders_and_strides_come_back() -> None:
+    value = {"values": np.arange(8, dtype=">f4")[::2]}
+    _, (found,) = ArraysCodec().load(ArraysCodec().dump(["0a"], [value]))
+    assert found["values"].tolist() == [0, 2, 4, 6]
+
+
+@both
+def test_digests_are_read_without_the_values(codec: Codec[Any, Any], values: list[Any]) -> None:
+    data = codec.dump(DIGESTS, values)
+    start = data[: len(data) - 45]  # without the last value, and for lines without the checksum
+    assert codec.digests(io.BytesIO(start)) == DIGESTS
+
+
+@both
+def test_digests_of_a_long_shard_are_read_whole(codec: Codec[Any, Any], values: list[Any]) -> None:
+    digests = [f"{number:064x}" for number in range(3000)]
+    assert codec.digests(io.BytesIO(codec.dump(digests, values * 1000))) == digests
+
+
+@both
+def test_every_flipped_bit_is_found(codec: Codec[Any, Any], values: list[Any]) -> None:  # case C02
+    data = codec.dump(DIGESTS, values)
+    for place in range(len(data)):
+        for bit in (0x01, 0x80):
+            changed = data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :]
+            with pytest.raises(DamagedError):
+                codec.load(changed)
+
+
+@both
+def test_every_truncation_is_found(codec: Codec[Any, Any], values: list[Any]) -> None:  # case C02
+    data = codec.dump(DIGESTS, values)
+    for length in range(len(data)):
+        with pytest.raises(DamagedError):
+            codec.load(data[:length])
+    with pytest.raises(DamagedError):
+        codec.load(data + b"\0")
+
+
+@both
+def test_foreign_bytes_are_no_shard(codec: Codec[Any, Any], values: list[Any]) -> None:
+    compressed = zstandard.ZstdCompressor().compress(b'["a list"]\n')
+    header = json.dumps({"__metadata__": {"format": "pt"}}).encode()
+    foreign = len(header).to_bytes(8, "little") + header
+    deep = b"[" * 100_000
+    for data in (b"", b"PK\3\4 not ours", b"\xff" * 100, compressed, foreign, len(deep).to_bytes(8, "little") + deep):
+        with pytest.raises(DamagedError):
+            codec.digests(io.BytesIO(data))
+        with pytest.raises(DamagedError):
+            codec.load(data)
+
+
+def test_lines_can_be_read_by_any_zstd() -> None:
+    data = LinesCodec().dump(["0a"], [{"text": "서울"}])
+    text = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data), read_across_frames=True).read().decode()
+    assert text == '{"digests": ["0a"]}\n{"text": "서울"}\n'
+
+
+def test_a_value_that_is_not_plain_is_refused() -> None:
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        LinesCodec().dump(["0a"], [np.float32(1)])
+
+
+def test_arrays_of_other_names_are_refused() -> None:
+    with pytest.raises(ValueError, match="wanted the same names"):
+        ArraysCodec().dump(["0a", "1b"], [{"values": np.zeros(2)}, {"vectors": np.zeros(2)}])
+
+
+def test_gathered_lines_stand_in_their_rows() -> None:
+    gatherer = LinesCodec().gather(3)
+    gatherer.put(2, "last")
+    gatherer.put(0, "first")
+    assert gatherer.result() == ["first", None, "last"]
+
+
+def test_gathered_arrays_stand_in_their_rows_and_missing_rows_are_zero() -> None:
+    gatherer = ArraysCodec().gather(3)
+    gatherer.put(2, {"values": np.array([1, 2], dtype=np.float32), "truncated": np.array(True)})
+    arrays = gatherer.result()
+    assert arrays["values"].tolist() == [[0, 0], [0, 0], [1, 2]]
+    assert arrays["values"].dtype == np.float32
+    assert arrays["truncated"].tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("other", [np.zeros(3, np.float32), np.zeros(2, np.float64), np.zeros((), np.float32)])
+def test_gathered_arrays_have_one_shape_and_type(other: Any) -> None:
+    gatherer = ArraysCodec().gather(2)
+    gatherer.put(0, {"values": np.zeros(2, dtype=np.float32)})
+    with pytest.raises(ValueError, match="one shape and type"):
+        gatherer.put(1, {"values": other})

@@ -1,0 +1,153 @@
+"""TREC and BEIR files: ids survive, faults name file and line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from glyphrank.errors import DataError
+from glyphrank.trec import read_qrels, read_run, write_qrels, write_run
+from ranked import rank
+
+ODD = "공고/2024 + (안) [3]_9 100%\u3000ｆ%20"
+
+
+def _file(folder: Path, text: str, name: str = "qrels.tsv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_read_qrels_of_trecs_four_columns(tmp_path: Path) -> None:
+    qrels = read_qrels(_file(tmp_path, "q1 0 a 1\nq1 0 b 2\nq2\t0\tc\t0\nq1 0 d -1\n"))
+    assert qrels.gains == {"q1": {"a": 1.0, "b": 2.0}, "q2": {}}
+    assert qrels.irrelevant == {"q1": frozenset("d"), "q2": frozenset("c")}
+
+
+def test_read_qrels_of_beir_takes_spaces_in_ids_as_published(tmp_path: Path) -> None:
+    qrels = read_qrels(_file(tmp_path, "query-id\tcorpus-id\tscore\nq 1\tdoc a%20b_1\t1\nq 1\tdoc_2\t0.5\r\n"))
+    assert qrels.gains == {"q 1": {"doc a%20b_1": 1.0, "doc_2": 0.5}}
+
+
+def test_read_qrels_finds_the_columns_by_the_headers_names(tmp_path: Path) -> None:
+    qrels = read_qrels(_file(tmp_path, "\ufeffcorpus-id\tscore\tquery-id\tbox\na\t2\tq\t[0, 1]\n"))
+    assert qrels.gains == {"q": {"a": 2.0}}
+
+
+def test_read_qrels_of_three_columns_without_header(tmp_path: Path) -> None:
+    assert read_qrels(_file(tmp_path, "q\ta\t1\nq\tb\t1\n")).gains == {"q": {"a": 1.0, "b": 1.0}}
+
+
+def test_ids_are_text_as_written(tmp_path: Path) -> None:  # case M12
+    assert read_qrels(_file(tmp_path, "007 0 0001 1\n7 0 1 1\n7 0 12.0 1\n")).gains == {
+        "007": {"0001": 1.0},
+        "7": {"1": 1.0, "12.0": 1.0},
+    }
+
+
+def test_read_qrels_drops_and_counts_exact_repeats(tmp_path: Path) -> None:  # case M08
+    qrels = read_qrels(_file(tmp_path, "q 0 a 1\nq 0 b 1\nq 0 a 1.0\nq 0 a 1\n"))
+    assert qrels.gains == {"q": {"a": 1.0, "b": 1.0}}
+    assert qrels.repeats == 2
+
+
+def test_read_qrels_names_both_lines_of_a_contradiction(tmp_path: Path) -> None:  # case M08
+    path = _file(tmp_path, "query-id\tcorpus-id\tscore\nq\ta\t1\nq\tb\t1\nq\ta\t2\n")
+    with pytest.raises(DataError, match=r"qrels\.tsv: line 2 .* line 4"):
+        read_qrels(path)
+
+
+def test_read_qrels_sees_repeats_across_unicode_forms(tmp_path: Path) -> None:  # case P04
+    composed, decomposed = "\ud55c", "\u1112\u1161\u11ab"
+    qrels = read_qrels(_file(tmp_path, f"q 0 {composed} 1\nq 0 {decomposed} 1\n"))
+    assert qrels.gains == {"q": {composed: 1.0}}
+    assert qrels.repeats == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("\n  \n", "the file is empty"),
+        ("query-id\tcorpus-id\tscore\n", "only a header"),
+        ("\nquery-id\tcorpus-id\tscore\n\n", "only a header"),
+        ("a\tb\tc\n", r"line 1: the header .*query-id"),
+        ("q 0 a 1\nq 0 a b 1\n", "line 2: 5 columns"),
+        ("q 0 a one\n", "line 1: the gain 'one'"),
+        ("q 0 a nan\n", "line 1: the gain 'nan'"),
+        ("q 0 a 1_0\n", "line 1: the gain '1_0'"),
+        ("query-id\tcorpus-id\tscore\nq\ta\n", "line 2: 2 tab-separated columns"),
+        ("query-id\tcorpus-id\tscore\nq\ta\t\n", "line 2: the score ''"),
+        ("query-id\tcorpus-id\tscore\nq\t\t1\n", "line 2: an empty item id"),
+        ("query-id\tcorpus-id\tscore\n\ta\t1\n", "line 2: an empty query id"),
+    ],
+)
+def test_read_qrels_names_file_and_line_of_a_fault(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=rf"qrels\.tsv.*{message}"):
+        read_qrels(_file(tmp_path, text))
+
+
+def test_files_that_are_missing_or_not_utf8_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"none\.trec: cannot be read"):
+        read_run(tmp_path / "none.trec")
+    path = tmp_path / "cp949.trec"
+    path.write_bytes("q Q0 a 1 0.5 t\nq Q0 한글 2 0.4 t\n".encode("cp949"))
+    with pytest.raises(DataError, match=r"cp949\.trec, line 2: bytes that are not UTF-8"):
+        read_run(path)
+
+
+def test_read_run_keeps_the_order_of_lines(tmp_path: Path) -> None:
+    run = read_run(_file(tmp_path, "q Q0 b 9 0.25 tag\np Q0 x 1 1e-3 tag\nq\tQ0\ta\t1\t0.5\ttag\n"))
+    assert run.items == {"q": ["b", "a"], "p": ["x"]}
+    assert run.scores == {"q": [0.25, 0.5], "p": [0.001]}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("q Q0 a 1 0.5", "5 columns"), ("q Q0 a 1 inf t", "the score 'inf'"), ("q Q0 a 1 nan t", "the score 'nan'")],
+)
+def test_read_run_names_file_and_line_of_a_fault(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(DataError, match=rf"run\.trec, line 2: {message}"):
+        read_run(_file(tmp_path, f"q Q0 z 1 0.9 t\n{line}\n", "run.trec"))
+
+
+def test_ids_with_white_space_and_percent_survive_run_and_qrels(tmp_path: Path) -> None:
+    ranks = rank({ODD: [0.1, 0.3]}, [ODD, "b\tc"], {ODD: {ODD: 1}})
+    write_run(tmp_path / "run.trec", ranks, "my run")
+    write_qrels(tmp_path / "qrels", {ODD: {ODD: 1.0, "b\tc": 0.5}})
+    assert all(len(line.split()) == 6 for line in (tmp_path / "run.trec").read_text().splitlines())
+    assert read_run(tmp_path / "run.trec").items == {ODD: ["b\tc", ODD]}
+    assert read_qrels(tmp_path / "qrels").gains == {ODD: {ODD: 1.0, "b\tc": 0.5}}
+
+
+def test_every_white_space_survives(tmp_path: Path) -> None:
+    names = [f"a{chr(code)}b" for code in range(sys.maxunicode + 1) if chr(code).isspace()]
+    ranks = rank({"q": [-place for place in range(len(names))]}, names, {"q": {names[0]: 1}}, depth=len(names))
+    write_run(tmp_path / "run", ranks, "t")
+    assert all(len(line.split()) == 6 for line in (tmp_path / "run").read_text().split("\n")[:-1])
+    assert read_run(tmp_path / "run").items == {"q": names}
+
+
+def test_reading_decodes_its_own_escapes_only(tmp_path: Path) -> None:
+    run = read_run(_file(tmp_path, "q Q0 a%2Fb%20c%2520d%zz 1 1 t\n"))
+    assert run.items == {"q": ["a%2Fb c%20d%zz"]}
+
+
+def test_write_run_numbers_places_and_keeps_scores_exactly(tmp_path: Path) -> None:
+    ranks = rank({"q": [0.1, 0.3, 0.1, float("-inf")], "none": [float("-inf")] * 4}, "abcd", {"q": {"a": 1}})
+    write_run(tmp_path / "run", ranks, "t")
+    assert (tmp_path / "run").read_text() == "q Q0 b 1 0.3 t\nq Q0 c 2 0.1 t\nq Q0 a 3 0.1 t\n"
+
+
+def test_an_empty_id_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="empty id"):
+        write_qrels(tmp_path / "qrels", {"": {"a": 1.0}})
+
+
+@pytest.mark.shared
+def test_read_qrels_of_the_real_guide(shared_data: Path) -> None:
+    qrels = read_qrels(shared_data / "guide_ko" / "qrels.tsv")
+    assert len(qrels.gains) == 228
+    assert qrels.gains["s0.0"] == {"install.ko_136": 1.0}
