@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from strange_parts import Colour, Score, Words
 
 from glyphrank.builder import BROKEN, Builder, Fault, find_component, raise_for
 from glyphrank.errors import ConfigError
+from strange_parts import Colour, Score, Words
 
 HERE = Path("/launch")
 
@@ -99,9 +99,7 @@ def test_build_with_a_component_of_the_wrong_kind_lists_those_that_fit() -> None
     builder = Builder({"strange_parts"}, HERE, lambda path, wanted: ["words", "ngrams"])
     node = {**GOOD, "cutter": {**GOOD, "_target_": "strange_parts.Score"}}
     assert builder.build(Score, node) is BROKEN
-    assert builder.faults == [
-        Fault("cutter", "Score does not fit here, wanted Cutter; those that do: words, ngrams")
-    ]
+    assert builder.faults == [Fault("cutter", "Score does not fit here, wanted Cutter; those that do: words, ngrams")]
 
 
 @pytest.mark.parametrize("target", ["logging.os.system", "builtins.open", "os.system", "glyph.rank", "", None, 3])
@@ -111,7 +109,14 @@ def test_find_component_outside_the_allowed_packages_is_refused(target: object) 
 
 
 @pytest.mark.parametrize(
-    "target", ["strange_parts.not_a_class", "strange_parts.Alias", "strange_parts.nothing", "glyphrank.identity.os", "glyphrank.errors.DataError"]
+    "target",
+    [
+        "strange_parts.not_a_class",
+        "strange_parts.Alias",
+        "strange_parts.nothing",
+        "glyphrank.identity.os",
+        "glyphrank.errors.DataError",
+    ],
 )
 def test_find_component_that_is_no_dataclass_of_that_module_is_refused(target: str) -> None:  # case H13
     with pytest.raises(LookupError, match="not a component"):

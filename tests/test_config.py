@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from composing import CHOICES, CONF, built, composed
 from omegaconf import OmegaConf
 
-from glyphrank.builder import Builder
+from composing import CHOICES, CONF, built, composed
+from glyphrank.builder import Builder, find_component
 from glyphrank.config import build
 from glyphrank.encoders.bm25 import Bm25
 from glyphrank.errors import ConfigError
@@ -37,10 +37,8 @@ def test_every_choice_names_its_target_and_all_its_fields(group: str, choice: st
         assert plain == {}
         return
     builder = Builder({"glyphrank"}, tmp_path)
-    filled = {key: _filled(value) for key, value in plain.items()}
+    filled = {str(key): _filled(value) for key, value in plain.items()}
     assert "_target_" in filled
-    from glyphrank.builder import find_component
-
     builder.build(find_component(filled["_target_"], {"glyphrank"}), filled)
     assert not builder.faults
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glyphrank.fusion import Normalisation, ReciprocalRank, WeightedSum, competition_ranks, normalise
+from glyphrank.fusion import Fusion, Normalisation, ReciprocalRank, WeightedSum, competition_ranks, normalise
 
 GONE = -np.inf
 EQUAL = {"text": 1.0, "lexical": 1.0}
@@ -56,11 +56,16 @@ def test_normalise_degenerate_rows_stay_finite(how: Normalisation, row: list[flo
     assert np.isfinite(normalise(rows(row), how)).all()
 
 
-@given(st.lists(st.lists(st.sampled_from([GONE, 0.0, 0.25, 0.5, 1.0, 3.5]), min_size=6, max_size=6), min_size=2, max_size=5))
+@given(
+    st.lists(
+        st.lists(st.sampled_from([GONE, 0.0, 0.25, 0.5, 1.0, 3.5]), min_size=6, max_size=6), min_size=2, max_size=5
+    )
+)
 def test_fusion_treats_every_row_by_itself(values: list[list[float]]) -> None:
     block = rows(*values)
     channels = {"text": block, "lexical": block[:, ::-1].copy()}
-    for fusion in (ReciprocalRank(60, EQUAL), *(WeightedSum(how, EQUAL) for how in Normalisation)):
+    fusions: list[Fusion] = [ReciprocalRank(60, EQUAL), *(WeightedSum(how, EQUAL) for how in Normalisation)]
+    for fusion in fusions:
         whole = fusion.fuse(channels)
         for i in range(len(block)):
             alone = fusion.fuse({name: rows_[i : i + 1] for name, rows_ in channels.items()})

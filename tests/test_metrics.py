@@ -49,10 +49,13 @@ def test_ndcg_has_linear_gain_and_an_ideal_truncated_at_k() -> None:
 
 
 def test_ndcg_of_a_perfect_list_is_exactly_1_whatever_the_order_of_the_judgements() -> None:
-    gains = {"e": 0.1, "a": 0.7, "c": 0.3, "b": 0.6, "d": 0.2}
-    for rule in RULES:
-        numbers = evaluate(_one(gains), (7,), rule)
-        assert all(numbers[f"ndcg_at_{k}"] == 1 for k in (1, 3, 5, 7, 10))
+    generator = np.random.default_rng(2)
+    for _ in range(100):
+        gains = dict(zip("gadbfc", generator.random(6).tolist(), strict=True))
+        scores = [gains.get(item, 0.0) for item in ITEMS]
+        for rule in RULES:
+            numbers = evaluate(_one(gains, scores), (7,), rule)
+            assert all(numbers[f"ndcg_at_{k}"] == 1 for k in (1, 3, 5, 7, 10))
 
 
 def test_ndcg_counts_the_relevant_items_that_were_not_found() -> None:  # case M04
@@ -202,6 +205,12 @@ def test_ranks_from_truncated_lists_are_named_so() -> None:  # case M17
     assert not {"median_rank", "mean_rank"} & set(numbers)
     assert numbers["hit_rate_at_50"] == 0  # rank 11 is no hit
     assert evaluate(ranks, (10,), TieRule.pessimistic)["mean_rank"] == 100
+
+
+def test_truncated_ranks_without_their_lists_are_refused() -> None:  # case M17
+    cut = Ranks(**{**vars(rank({"q": [1, MISS]}, "ab", {"q": {"b": 1}}, depth=0)), "truncated": True})
+    with pytest.raises(ValueError, match="came without the lists"):
+        evaluate(cut, (10,), TieRule.pessimistic)
 
 
 # Three clips with 1, 2 and 3 captions; rows are captions, columns are clips.

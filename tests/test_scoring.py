@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glyphrank.metrics import bounds, evaluate
@@ -55,6 +55,7 @@ def test_distinct_numbers_rows_by_first_appearance() -> None:
     assert number.tolist() == [0, 1, 0, 2, 1]
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.5]), min_size=3, max_size=3), max_size=30))
 def test_distinct_rows_restore_the_original_to_the_byte(lists: list[list[float]]) -> None:
     values = np.array(lists, dtype=np.float32).reshape(-1, 3)
@@ -123,6 +124,14 @@ def test_every_distinct_query_is_scored_once_whatever_order_the_vectors_lie_in()
     channel = Channel("t", searcher, _unit(generator, len(order), 4), order, np.arange(7))
     assert len(_all(channel, 64)) == len(order)
     assert searcher.calls == [TILE, TILE, TILE, 5]
+
+
+@pytest.mark.parametrize("size", [TILE - 1, TILE, TILE + 1, 3 * TILE])
+def test_blocks_that_cross_tiles_hold_the_same_scores(size: int) -> None:
+    queries = _unit(np.random.default_rng(3), 2 * TILE + 5, 4)
+    channel = Channel("t", Products(queries[:7]), queries, np.arange(len(queries)), np.arange(7))
+    assert len(next(channel.blocks(size))) == min(size, len(queries))
+    assert _all(channel, size).tobytes() == _all(channel, 1).tobytes()
 
 
 @dataclass(frozen=True)

@@ -130,6 +130,11 @@ def test_every_white_space_survives(tmp_path: Path) -> None:
     assert read_run(tmp_path / "run").items == {"q": names}
 
 
+def test_white_space_and_percent_are_written_as_utf8_escapes(tmp_path: Path) -> None:
+    write_qrels(tmp_path / "qrels", {"q 1": {"50%\u3000쪽": 1.0}})
+    assert (tmp_path / "qrels").read_text(encoding="utf-8") == "q%201 0 50%25%E3%80%80쪽 1\n"
+
+
 def test_reading_decodes_its_own_escapes_only(tmp_path: Path) -> None:
     run = read_run(_file(tmp_path, "q Q0 a%2Fb%20c%2520d%zz 1 1 t\n"))
     assert run.items == {"q": ["a%2Fb c%20d%zz"]}

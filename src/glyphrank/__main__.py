@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,6 +96,7 @@ def perform(cell: Job) -> float:
     tracker = cell.run.tracking or Untracked()
     with tracker.start(cell.start, cell.run.runtime) as tracked:
         report, reused = execute(cell.run, cell.start.config)
+        report = replace(report, config=cell.start.config)  # a stored result may come from a run with other paths
         store = cell.run.runtime.outputs / "results"
         results.deliver(store, report, cell.folder)
         tracked.log(report, cell.folder, reused)

@@ -125,7 +125,9 @@ class Builder:
             kinds = (kinds[0],) * len(node)
         if len(kinds) != len(node):
             return self._fault(path, f"found {len(node)} values, wanted {len(kinds)}")
-        values = tuple(self._value(kind, entry, f"{path}[{i}]") for i, (kind, entry) in enumerate(zip(kinds, node)))
+        values = tuple(
+            self._value(kind, entry, f"{path}[{i}]") for i, (kind, entry) in enumerate(zip(kinds, node, strict=True))
+        )
         return BROKEN if any(value is BROKEN for value in values) else values
 
 
@@ -142,7 +144,9 @@ def find_component(target: object, packages: Collection[str]) -> type:
         kind = getattr(importlib.import_module(module_name), name, None)
     except ImportError as error:
         raise LookupError(f"{target!r} cannot be imported: {error}") from error
-    if not (isinstance(kind, type) and is_dataclass(kind) and (kind.__module__, kind.__qualname__) == (module_name, name)):
+    if not (
+        isinstance(kind, type) and is_dataclass(kind) and (kind.__module__, kind.__qualname__) == (module_name, name)
+    ):
         raise LookupError(f"{target!r} is not a component: wanted a dataclass defined in that very module")
     return kind
 

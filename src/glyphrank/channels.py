@@ -46,7 +46,12 @@ def lexical_part(lexical: Lexical, asked: Sequence[str], texts: Sequence[str], r
 
 
 def text_part(
-    encoder: TextEncoder, index: Index, asked: Sequence[str], items: Sequence[Item], texts: Sequence[str], runtime: Runtime
+    encoder: TextEncoder,
+    index: Index,
+    asked: Sequence[str],
+    items: Sequence[Item],
+    texts: Sequence[str],
+    runtime: Runtime,
 ) -> Part:
     """Channel `text`: dense vectors of transcripts, over the items that have one; arguments as in `lexical_part`."""
     digests = [digest_text(text) if text else "" for text in texts]

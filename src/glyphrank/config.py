@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,15 +78,15 @@ def _name(choices: Mapping[str, str], overrides: Sequence[str]) -> str:
     slots = ("dataset", "encoder@text", "encoder@lexical")
     parts = [choices[slot] for slot in slots if choices.get(slot, "none") != "none"]
     groups = {name.partition("=")[0] for name in overrides} - set(choices)
-    return " ".join([*parts, *(redact_text(override) for override in overrides if override.partition("=")[0] in groups)])
+    return " ".join(
+        [*parts, *(redact_text(override) for override in overrides if override.partition("=")[0] in groups)]
+    )
 
 
 def _resolve(config: DictConfig, faults: list[Fault]) -> dict[str, Any]:
     """Resolves in place, once (resolvers may count or tell the time), freezes, and returns plain values."""
-    try:
+    with suppress(OmegaConfBaseException):  # the walk below names every node that cannot be resolved, not the first
         OmegaConf.resolve(config)
-    except OmegaConfBaseException:
-        pass  # the walk below names every node that cannot be resolved, not just the first
     OmegaConf.set_readonly(config, True)
     return {str(key): _walk(config, key, str(key), faults) for key in config}
 
@@ -100,7 +101,7 @@ def _walk(parent: DictConfig | ListConfig, key: Any, path: str, faults: list[Fau
         faults.append(Fault(path, str(error).splitlines()[0]))
         return BROKEN
     if isinstance(value, DictConfig):
-        return {str(name): _walk(value, name, f"{path}.{name}", faults) for name in value}
+        return {str(name): _walk(value, name, f"{path}.{name!s}", faults) for name in value}
     if isinstance(value, ListConfig):
         return [_walk(value, position, f"{path}[{position}]", faults) for position in range(len(value))]
     return value
@@ -118,7 +119,7 @@ def _plugins(plain: Mapping[str, Any], hydra: HydraConf) -> list[str]:
 
 def _folders(hydra: HydraConf) -> list[Path]:
     """Folders on Hydra's search path, in order."""
-    return [Path(source["path"]) for source in hydra.runtime.config_sources if source["schema"] == "file"]
+    return [Path(source.path) for source in hydra.runtime.config_sources if source.schema == "file"]
 
 
 def _slot(path: str, choices: Mapping[str, str]) -> str | None:

@@ -13,8 +13,11 @@ from enum import StrEnum
 from typing import ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glyphrank.records import FloatArray
+from glyphrank.records import BoolArray, FloatArray
+
+Numbers = NDArray[np.float64]
 
 
 class Fusion(Protocol):
@@ -88,7 +91,7 @@ class WeightedSum:
         return _unless_missing_everywhere(np.asarray(total), rows)
 
 
-def competition_ranks(rows: FloatArray) -> FloatArray:
+def competition_ranks(rows: FloatArray) -> Numbers:
     """1 + the number of cells of the row that are strictly higher, (b, n) float64.
 
     >>> competition_ranks(np.array([[0.5, 0.9, 0.5, -np.inf]], dtype=np.float32))
@@ -104,23 +107,29 @@ def competition_ranks(rows: FloatArray) -> FloatArray:
     return ranks
 
 
-def normalise(rows: FloatArray, how: Normalisation) -> FloatArray:
+def normalise(rows: FloatArray, how: Normalisation) -> Numbers:
     """Scores normalised over each row's finite cells, (b, n) float64; cells at -inf get the row's minimum."""
     finite = np.isfinite(rows)
-    wide = np.where(finite, rows, np.nan).astype(np.float64)
-    low = np.min(np.where(finite, wide, np.inf), axis=1, keepdims=True)
-    high = np.max(np.where(finite, wide, -np.inf), axis=1, keepdims=True)
+    low = np.min(np.where(finite, rows, np.inf), axis=1, keepdims=True).astype(np.float64)
+    high = np.max(np.where(finite, rows, -np.inf), axis=1, keepdims=True).astype(np.float64)
     low, high = np.where(np.isfinite(low), low, 0), np.where(np.isfinite(high), high, 0)
+    filled: Numbers = np.where(finite, rows, low)
     if how is Normalisation.minmax:
         span = np.where(high > low, high - low, 1)
-        return np.where(finite, np.where(high > low, (wide - low) / span, 1), 0)
+        return np.where(high > low, (filled - low) / span, np.where(finite, 1.0, 0.0))
     if how is Normalisation.zscore:
-        count = np.maximum(finite.sum(axis=1, keepdims=True), 1)
-        mean = np.where(finite, wide, 0).sum(axis=1, keepdims=True) / count
-        deviation = np.sqrt(np.where(finite, (wide - mean) ** 2, 0).sum(axis=1, keepdims=True) / count)
-        scale = np.where((high > low) & (deviation > 0), deviation, np.inf)
-        return np.where(finite, wide - mean, low - mean) / scale
-    return np.where(finite, wide, low)
+        return _standardised(filled, finite)
+    return filled
+
+
+def _standardised(filled: Numbers, finite: BoolArray) -> Numbers:
+    """Mean 0 and deviation 1 over the finite cells of each row; 0 where they are all equal."""
+    count = np.maximum(finite.sum(axis=1, keepdims=True), 1)
+    mean = np.where(finite, filled, 0).sum(axis=1, keepdims=True) / count
+    deviation = np.sqrt(np.where(finite, (filled - mean) ** 2, 0).sum(axis=1, keepdims=True) / count)
+    equal = filled.max(axis=1, keepdims=True) == filled.min(axis=1, keepdims=True)
+    scaled: Numbers = (filled - mean) / np.where(equal | (deviation == 0), np.inf, deviation)
+    return scaled
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:
@@ -136,6 +145,7 @@ def _weights_of(weights: Mapping[str, float], rows: Mapping[str, FloatArray]) ->
     return weights
 
 
-def _unless_missing_everywhere(total: FloatArray, rows: Mapping[str, FloatArray]) -> FloatArray:
-    missing = np.logical_and.reduce([np.isneginf(block) for block in rows.values()])
-    return np.where(missing, -np.inf, total).astype(np.float32)
+def _unless_missing_everywhere(total: Numbers, rows: Mapping[str, FloatArray]) -> FloatArray:
+    missing: BoolArray = np.logical_and.reduce([np.isneginf(block) for block in rows.values()])
+    fused: FloatArray = np.where(missing, -np.inf, total).astype(np.float32)
+    return fused

@@ -49,7 +49,7 @@ def digest_file(path: Path) -> str:
 
 
 class FileDigests:
-    """Digests of files, remembered by path, size and time of change in small files under a folder.
+    """Digests of files, remembered by path, size and times of change in small files under a folder.
 
     Any number of processes may share the folder: an entry is written whole and replaced by renaming.
     """
@@ -61,8 +61,8 @@ class FileDigests:
         """SHA-256 of a file's content; a DataError names a file that cannot be read."""
         try:
             state = path.stat()
-            stamp = [str(path.resolve()), state.st_size, state.st_mtime_ns]
-            memo = self._memory / f"{digest_text(stamp[0])}.json"
+            stamp = [str(path.resolve()), state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
+            memo = self._memory / f"{digest_text(str(stamp[0]))}.json"
             known = _load_json(memo)
             if isinstance(known, dict) and known.get("stamp") == stamp:
                 return str(known["digest"])
@@ -145,6 +145,8 @@ def _plain(value: object, place: bool, file_digest: FileDigest) -> object:
             return digest_place(value, file_digest) if place else value.as_posix()
         case Enum():
             return value.value
+        case str() if place:
+            raise ConfigError(f"the place {value!r} is given as text; wanted a Path")
         case None | bool() | int() | float() | str():
             return value
         case tuple() | list():
@@ -171,7 +173,10 @@ def digest_sources(packages: Iterable[str]) -> str:
     """
     found: list[list[str]] = []
     for name in sorted(set(packages)):
-        spec = importlib.util.find_spec(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        except (ModuleNotFoundError, ValueError):
+            spec = None
         if spec is None or not (spec.submodule_search_locations or spec.origin):
             raise ConfigError(f"the package {name!r} cannot be found; is it installed or on PYTHONPATH?")
         roots = [Path(place) for place in spec.submodule_search_locations or ()]

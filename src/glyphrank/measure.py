@@ -37,9 +37,7 @@ def bounds_of(ranks: Mapping[Direction, Ranks], protocol: Protocol) -> dict[str,
 
 def slices_of(task: Task, ranks: Ranks, protocol: Protocol) -> dict[str, dict[str, dict[str, float]]]:
     """Forward metrics of the queries that share a value: field -> value -> metrics."""
-    return {
-        field: sliced(ranks, protocol.cutoffs, protocol.ties, values) for field, values in _fields(task.queries)
-    }
+    return {field: sliced(ranks, protocol.cutoffs, protocol.ties, values) for field, values in _fields(task.queries)}
 
 
 def counts_of(task: Task, ranks: Mapping[Direction, Ranks]) -> dict[str, int]:
@@ -73,9 +71,7 @@ def counts_of_parts(readings: Sequence[Reading], texts: Sequence[str], parts: Se
 
 def failures_of(task: Task, readings: Sequence[Reading], parts: Sequence[Part]) -> dict[str, str]:
     """Item id -> why it could not be read, or had no part in a channel although it has a text."""
-    failures = {
-        item.id: reading.failure for item, reading in zip(task.items, readings, strict=True) if reading.failure
-    }
+    failures = {item.id: reading.failure for item, reading in zip(task.items, readings, strict=True) if reading.failure}
     for part in parts:
         failures |= {item_id: f"channel {part.channel.name}: {why}" for item_id, why in part.failures.items()}
     return failures

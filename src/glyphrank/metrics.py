@@ -149,7 +149,7 @@ def _placed(ranks: Ranks, cutoffs: Sequence[int], rule: TieRule, relevant: Numbe
     for k in cutoffs:
         values[f"hit_rate_at_{k}"] = _within(best, k).astype(np.float64)
         values[f"recall_at_{k}"] = _total(ranks, _within(place, k)) / np.maximum(relevant, 1)
-        gains = np.where(_within(discounted, k), ranks.gain / np.log2(discounted + 1), 0.0)
+        gains = ranks.gain * np.where(_within(discounted, k), 1 / np.log2(discounted + 1), 0.0)
         values[f"ndcg_at_{k}"] = _normalised(ranks, gains, discounted, k)
     values[f"reciprocal_rank_at_{_RECIPROCAL}"] = np.where(
         _within(best_discounted, _RECIPROCAL), 1 / best_discounted, 0.0
@@ -189,7 +189,7 @@ def _normalised(ranks: Ranks, gains: Numbers, place: Numbers | IntArray, k: int)
     ideal = np.lexsort((-ranks.gain, ranks.query))
     query = ranks.query[ideal]
     turn = np.arange(len(query)) - np.searchsorted(query, query)
-    terms = np.where(turn < k, ranks.gain[ideal] / np.log2(turn + 2), 0.0)
+    terms = ranks.gain[ideal] * np.where(turn < k, 1 / np.log2(turn + 2), 0.0)
     best = np.bincount(query, terms, minlength=len(ranks.query_ids))
     return np.minimum(np.divide(reached, best, out=np.zeros_like(reached), where=best > 0), 1.0)
 
@@ -214,7 +214,9 @@ def _missing_rank(ranks: Ranks) -> float:
     """
     if not ranks.truncated:
         return float(len(ranks.item_ids))
-    return max((len(items) for items, _ in ranks.top), default=0) + 1.0
+    if not ranks.top:
+        raise ValueError("ranks from truncated lists came without the lists; wanted them in `top`, for their length")
+    return max(len(items) for items, _ in ranks.top) + 1.0
 
 
 def _summary(values: Mapping[str, Numbers], chosen: IntArray, truncated: bool) -> dict[str, float]:

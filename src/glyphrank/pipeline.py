@@ -87,7 +87,9 @@ class Run:
         for name in self.channels:
             if CHANNELS[name] not in self.metrics.views:
                 allowed = ", ".join(self.metrics.views)
-                raise ValueError(f"channel {name!r} sees {CHANNELS[name]}, but the metrics protocol allows {allowed} only")
+                raise ValueError(
+                    f"channel {name!r} sees {CHANNELS[name]}, but the metrics protocol allows {allowed} only"
+                )
         if len(self.channels) > 1:
             self.fusion.fuse({name: np.zeros((1, 1), dtype=np.float32) for name in self.channels})
 
@@ -145,7 +147,7 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
 
 def trace(run: Run, task: Task) -> dict[str, str]:
     """Everything that can change the numbers: stage -> fingerprint or key. Its digest is the result's identity."""
-    stages = {"ocr": run.ocr, "transcript": run.transcript, "text": run.text, "lexical": run.lexical}
+    stages: dict[str, object] = {"ocr": run.ocr, "transcript": run.transcript, "text": run.text, "lexical": run.lexical}
     stages |= {"index": run.index if run.text else None, "fusion": run.fusion if len(run.channels) > 1 else None}
     files = FileDigests(run.runtime.cache / "files")
     lineage = {name: key(component, files) for name, component in stages.items() if component is not None}

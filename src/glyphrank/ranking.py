@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glyphrank.records import Direction, FloatArray, IntArray, Ranks, nfc
+from glyphrank.ids import nfc
+from glyphrank.records import Direction, FloatArray, IntArray, Ranks
 
 Scores = NDArray[np.float32] | NDArray[np.float64]
 
@@ -137,11 +138,13 @@ def stand(row: Scores, item: int, order: IntArray) -> tuple[bool, tuple[int, int
 
 
 def best(row: Scores, depth: int, order: IntArray) -> tuple[IntArray, FloatArray]:
-    """The best `depth` retrieved items of a row (1 <= depth <= n) and their scores, best first.
+    """The best `depth` retrieved items of a row (0 <= depth <= n) and their scores, best first.
 
     All that are level with the last one compete for the last places by id, so a shorter list is always the beginning
     of a longer one.
     """
+    if depth == 0:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
     last = np.partition(row, len(row) - depth)[len(row) - depth]
     above = np.flatnonzero(row > last)
     level = np.flatnonzero(row == last) if last > -np.inf else above[:0]

@@ -6,8 +6,7 @@ Arrays are given with their shape; ids are text exactly as published and are com
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glyphrank.errors import DataError
+from glyphrank.ids import nfc, unique
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -28,11 +28,9 @@ class Runtime:
 
     Attributes:
         device: where models run: `auto`, `cpu`, `cuda`, `cuda:1`, `mps`.
-        batch_size: inputs a model takes at once, at least 1.
-        workers: processes that read media, at least 0.
+        batch_size, workers: inputs a model takes at once, at least 1; processes that read media, at least 0.
         download: whether weights may be fetched from a hub.
-        outputs: absolute folder under which everything produced is written.
-        cache: absolute folder of the shards.
+        outputs, cache: absolute folders for everything produced, and for the shards.
     """
 
     device: str
@@ -58,7 +56,7 @@ class Media:
     Attributes:
         path: absolute path; the file may be missing, then reading the item fails.
         page: 1-based page of a document, None for a file that is one item.
-        digest: fingerprint of the content (digest of the file, with the page), not of the place.
+        digest: fingerprint of the content (of the file, with the page), not of the place.
     """
 
     path: Path
@@ -79,8 +77,7 @@ class Query:
 class Item:
     """What is ranked: a page or a clip.
 
-    Attributes:
-        text: the publisher's text layer; None when none was published (an empty one is "").
+    `text` is the publisher's text layer; None when none was published (an empty one is "").
     """
 
     id: str
@@ -114,8 +111,8 @@ class Task:
             raise DataError(f"{self.name}: the corpus is empty; wanted at least one item")
         if not self.queries:
             raise DataError(f"{self.name}: there is no query; wanted at least one")
-        queries = _unique((query.id for query in self.queries), "query", self.name)
-        items = _unique((item.id for item in self.items), "item", self.name)
+        queries = unique((query.id for query in self.queries), "query", self.name)
+        items = unique((item.id for item in self.items), "item", self.name)
         for query_id, gains in self.relevant.items():
             if nfc(query_id) not in queries:
                 raise DataError(f"{self.name}: relevance names the query {query_id!r}, which is not among the queries")
@@ -129,23 +126,6 @@ class Task:
                     raise DataError(f"{self.name}: query {query_id!r}, item {item_id!r}: gain {gain} is not above 0")
         if not any(self.relevant.values()):
             raise DataError(f"{self.name}: no query has a relevant item; wanted at least one")
-
-
-def nfc(text: str) -> str:
-    """The text in Unicode's composed form, in which ids and words are compared."""
-    return unicodedata.normalize("NFC", text)
-
-
-def _unique(ids: Iterable[str], kind: str, task: str) -> set[str]:
-    """The ids in NFC; a DataError names two that are equal there."""
-    seen: dict[str, str] = {}
-    for published in ids:
-        normal = nfc(published)
-        if normal in seen:
-            form = "" if seen[normal] == published else f" (as {published!r} and {seen[normal]!r}, equal in NFC)"
-            raise DataError(f"{task}: the {kind} id {published!r} stands twice{form}; ids must be unique")
-        seen[normal] = published
-    return set(seen)
 
 
 class Source(StrEnum):
@@ -170,8 +150,8 @@ class Line:
     """One detection.
 
     Attributes:
-        confidence: in [0, 1], None where the source gives none.
-        box: left, top, right, bottom as fractions of the frame, None where the source gives none.
+        confidence: in [0, 1]; it and the box are None where the source gives none.
+        box: left, top, right, bottom as fractions of the frame.
         frame: 0-based number of the sampled frame.
         time: seconds from the start of a clip, None for a page.
     """
@@ -248,11 +228,9 @@ class Ranks:
     "queries" are items and the "items" are queries.
 
     Attributes:
-        query_ids: all q queries, in the task's order. One without an entry has nothing relevant: every mean
-            leaves it out, and it is counted.
+        query_ids: all q queries. One without an entry has nothing relevant: every mean leaves it out.
         item_ids: the whole gallery, n ids.
-        query: (m,) index into query_ids, ascending.
-        item: (m,) index into item_ids.
+        query, item: (m,) index into query_ids, ascending, and into item_ids.
         gain: (m,) float64, above 0.
         higher: (m,) how many items are scored strictly higher.
         tied: (m,) size of the group of items with this very score, itself included.
@@ -289,8 +267,7 @@ class Report:
         counts: queries, items, failed_items, tied_queries, truncated_texts, ...
         failures: item id -> why it could not be read or encoded.
         lineage: stage -> key or fingerprint behind the numbers.
-        notes: what was odd, in sentences.
-        config: the resolved configuration, secrets removed.
+        notes, config: what was odd, in sentences; the resolved configuration, secrets removed.
     """
 
     identity: str

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glyphrank.errors import DataError
+from glyphrank.ids import nfc
 from glyphrank.metrics import ALWAYS, bounds, evaluate
 from glyphrank.ranking import best, id_order, stand
-from glyphrank.records import Direction, FloatArray, IntArray, Ranks, nfc
+from glyphrank.records import Direction, FloatArray, IntArray, Ranks
 from glyphrank.ties import TieRule, tied_queries
 from glyphrank.trec import Qrels, Run, read_qrels, read_run
 
 
-def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict[str, object]:
+def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict[str, Any]:
     """Metrics of a run file.
 
     Lists are ordered by score, not by the rank column; scores are compared as the float64 they are read as
@@ -37,6 +41,8 @@ def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict
         DataError: a file is missing or damaged, or run and judgements speak of other queries or items.
     """
     judged = read_qrels(qrels)
+    if not any(judged.gains.values()):
+        raise DataError(f"{qrels}: none of its {len(judged.gains)} queries has an item of a gain above 0")
     lists = _lists(read_run(run))
     _check_overlap(lists, judged, run, qrels)
     ranks = _ranks(lists, judged)
@@ -45,7 +51,7 @@ def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict
         "metrics": evaluate(ranks, cutoffs, ties),
         "bounds": bounds(ranks, cutoffs),
         "counts": counts,
-        "notes": _notes(counts, max(cutoffs), ranks.truncated),
+        "notes": _notes(counts, ranks, [*cutoffs, *ALWAYS]),
     }
 
 
@@ -74,8 +80,11 @@ class _List:
     """One query's ranking: distinct items in NFC with their best scores, as float64, and how many lines repeated."""
 
     items: tuple[str, ...]
-    scores: np.ndarray[tuple[int], np.dtype[np.float64]]
+    scores: NDArray[np.float64]
     repeats: int
+
+
+_NO_LIST = _List((), np.empty(0), 0)
 
 
 def _lists(run: Run) -> dict[str, _List]:
@@ -123,43 +132,101 @@ def _shape(name: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """An id without what number parsers, file names and letter case do to it."""
-    stem = re.sub(r"\.(0+|\w{2,4})$", "", name.strip().casefold())
-    return re.sub(r"0+(?=\d)", "", re.sub(r"(?<=\d)_(?=\d)", "_0", stem)) or name
+    """An id without what number parsers, letter case and file endings do to it."""
+    stem = re.sub(r"\.(0+|[a-z]\w{1,3})$", "", name.casefold())
+    return re.sub(r"(?<!\d)0+(?=\d)", "", stem)
 
 
 def _ranks(lists: Mapping[str, _List], judged: Qrels) -> Ranks:
     """Ranks of all judged queries; the gallery is every item that run or judgements name."""
-    gallery: dict[str, int] = {}
-    query_ids = tuple(judged.gains)
-    rows: list[tuple[int, int, float, int, int, int, bool]] = []
+    gallery = _gallery(lists, judged)
+    pairs: list[tuple[int, ...]] = []
     top: list[tuple[IntArray, FloatArray]] = []
-    empty = _List((), np.zeros(0), 0)
-    for number, query in enumerate(query_ids):
-        ranking = lists.get(nfc(query), empty)
+    for number, (query, gains) in enumerate(judged.gains.items()):
+        ranking = lists.get(nfc(query), _NO_LIST)
         order = id_order(ranking.items)
-        chosen, values = best(ranking.scores, len(ranking.items), order) if ranking.items else (order, np.float32([]))
-        numbers = np.array([gallery.setdefault(item, len(gallery)) for item in ranking.items], dtype=np.int64)
-        top.append((numbers[chosen], values))
-        positions = {item: position for position, item in enumerate(ranking.items)}
-        for item, gain in judged.gains[query].items():
-            position = positions.get(nfc(item))
-            found, counts = (False, (0, 0, 0)) if position is None else stand(ranking.scores, position, order)
-            rows.append((number, gallery.setdefault(nfc(item), len(gallery)), gain, *counts, found))
-    columns = list(zip(*rows, strict=True)) or [()] * 7
-    query, item, gain, higher, tied, before, retrieved = columns
-    query, retrieved = np.array(query, dtype=np.int64), np.array(retrieved, dtype=np.bool_)
+        position = {item: place for place, item in enumerate(ranking.items)}
+        for item in map(nfc, gains):
+            found, counts = stand(ranking.scores, position[item], order) if item in position else (False, (0, 0, 0))
+            pairs.append((number, gallery[item], *counts, found))
+        chosen, values = best(ranking.scores, len(order), order)
+        top.append((np.array([gallery[item] for item in ranking.items], dtype=np.int64)[chosen], values))
+    query_of, item_of, higher, tied, before, retrieved = np.array(pairs, dtype=np.int64).reshape(-1, 6).T
     return Ranks(
         direction=Direction.t2v,
-        query_ids=query_ids,
+        query_ids=tuple(judged.gains),
         item_ids=tuple(gallery),
-        query=query,
-        item=np.array(item, dtype=np.int64),
-        gain=np.array(gain, dtype=np.float64),
-        higher=np.array(higher, dtype=np.int64),
-        tied=np.array(tied, dtype=np.int64),
-        before=np.array(before, dtype=np.int64),
-        retrieved=retrieved,
+        query=query_of,
+        item=item_of,
+        gain=np.array([gain for gains in judged.gains.values() for gain in gains.values()], dtype=np.float64),
+        higher=higher,
+        tied=tied,
+        before=before,
+        retrieved=retrieved.astype(np.bool_),
         top=top,
-        truncated=len(np.unique(query[retrieved])) < len(np.unique(query)),
+        truncated=len(np.unique(query_of[retrieved > 0])) < len(np.unique(query_of)),
     )
+
+
+def _gallery(lists: Mapping[str, _List], judged: Qrels) -> dict[str, int]:
+    """Every item that run or judgements name, in NFC, with its number."""
+    listed = (item for ranking in lists.values() for item in ranking.items)
+    relevant = (nfc(item) for gains in judged.gains.values() for item in gains)
+    refused = (nfc(item) for items in judged.irrelevant.values() for item in sorted(items))
+    return {item: number for number, item in enumerate(dict.fromkeys(itertools.chain(listed, relevant, refused)))}
+
+
+def _counts(lists: Mapping[str, _List], judged: Qrels, ranks: Ranks) -> dict[str, int]:
+    evaluated = {nfc(query) for query, gains in judged.gains.items() if gains}
+    return {
+        "queries": len(judged.gains),
+        "queries_without_relevant": len(judged.gains) - len(evaluated),
+        "queries_without_list": len(evaluated - lists.keys()),
+        "lists_without_judgements": len(lists.keys() - {nfc(query) for query in judged.gains}),
+        "items": len(ranks.item_ids),
+        "longest_list": max(len(items) for items, _ in ranks.top),
+        "relevant_not_retrieved": int(np.sum(~ranks.retrieved)),
+        "repeated_items": sum(ranking.repeats for ranking in lists.values()),
+        "repeated_judgements": judged.repeats,
+        "tied_queries": tied_queries(ranks),
+    }
+
+
+def _notes(counts: Mapping[str, int], ranks: Ranks, cutoffs: Sequence[int]) -> list[str]:
+    """What a reader of the numbers must know, for counts that are not 0."""
+    sentences = {
+        "queries_without_relevant": "queries without a relevant item, left out of the means",
+        "queries_without_list": "queries of the judgements that are missing from the run and count 0",
+        "lists_without_judgements": "lists of the run whose query has no judgements, not counted",
+        "relevant_not_retrieved": "relevant items that stand in no list of their query",
+        "repeated_items": "lines of the run that repeat an item of their list, whose best position counts",
+        "repeated_judgements": "lines of the judgements that repeat an earlier one and were dropped",
+        "tied_queries": "queries with ties that change their numbers, between the worst and best value of the bounds",
+    }
+    notes = [f"{sentence}: {counts[name]}" for name, sentence in sentences.items() if counts[name]]
+    longest = counts["longest_list"]
+    if max(cutoffs) > longest:
+        notes.append(f"cut-offs above {longest}, the length of the longest list, see no more than {longest} items")
+    if ranks.truncated:
+        notes.append(f"queries that find nothing count with rank {longest + 1}; their true ranks may be far larger")
+    return notes
+
+
+def _cutoff(text: str) -> int:
+    """A cut-off from the command line; ValueError (which argparse reports) for anything but a number from 1."""
+    value = int(text)
+    if value < 1:
+        raise ValueError(f"found {text}; wanted at least 1")
+    return value
+
+
+def _table(result: Mapping[str, Any]) -> str:
+    """Metrics with their bounds, counts and notes, as plain text."""
+    lines = []
+    for name, value in result["metrics"].items():
+        worst, best_value = result["bounds"].get(name, (value, value))
+        limits = f"  {worst:.4f} to {best_value:.4f} by the order of ties" if worst != best_value else ""
+        lines.append(f"{name:<26}{value:10.4f}{limits}")
+    lines += [f"{name:<26}{value:10d}" for name, value in result["counts"].items()]
+    lines += [f"note: {note}" for note in result["notes"]]
+    return "\n".join(lines)

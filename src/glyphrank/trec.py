@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glyphrank.errors import DataError
-from glyphrank.records import Ranks, nfc
+from glyphrank.ids import nfc
+from glyphrank.records import Ranks
 
 _SPACES = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

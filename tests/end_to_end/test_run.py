@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from command import corpus, ran, reports
 
 PAGES = [
@@ -67,7 +68,10 @@ def test_run_writes_ids_as_published_in_csv_and_encoded_in_trec(folder: Path) ->
     with (own / "ranks.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert {"direction", "query_id", "item_id", "rank", "best_rank", "worst_rank", "retrieved"} == set(rows[0])
-    assert {(row["direction"], row["query_id"], row["rank"]) for row in rows} >= {("t2v", "q 3", "1"), ("v2t", "b", "1")}
+    assert {(row["direction"], row["query_id"], row["rank"]) for row in rows} >= {
+        ("t2v", "q 3", "1"),
+        ("v2t", "b", "1"),
+    }
     assert "q%203 Q0 b 1 " in (own / "run.trec").read_text(encoding="utf-8")
 
 

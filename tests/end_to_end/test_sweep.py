@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+
 from command import ran
 
 SWEEP = (
@@ -48,7 +49,9 @@ def test_sweep_stands_as_twelve_finished_runs_with_readable_parameters(folder: P
     with sqlite3.connect(folder / "outputs" / "mlflow.db") as store:
         runs = [run for (run,) in store.execute("select run_uuid from runs where status = 'FINISHED'")]
         named = {
-            tuple(dict(store.execute("select key, value from params where run_uuid = ?", (run,)))[name] for name in names)
+            tuple(
+                dict(store.execute("select key, value from params where run_uuid = ?", (run,)))[name] for name in names
+            )
             for run in runs
             for names in [("lexical", "fusion", "text")]
         }

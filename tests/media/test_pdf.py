@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from glyphrank.records import TextState
 from glyphrank.media.pdf import MediaError, MediaFault, is_pdf, page_count, page_text
+from glyphrank.records import TextState
 from pdf_files import cut_off, write_drawing, write_pdf
 
 

@@ -20,6 +20,7 @@ from glyphrank.tracking.client import connect
 from glyphrank.tracking.local import Local
 from tracked_runs import runtime_in, start_in
 
+OPENED: list[Any] = []
 OUTPUTS = Path(sys.argv[1]) if __name__ == "__main__" else Path()
 
 
@@ -51,7 +52,7 @@ def is_hit_while_created(name: str) -> None:
         time.sleep(0.5)
         return created
 
-    mlflow.tracking.MlflowClient.create_run = slowly  # type: ignore[method-assign]
+    mlflow.tracking.MlflowClient.create_run = slowly
     with context(name):
         say("entered")
 
@@ -66,7 +67,7 @@ def is_hit_while_ended(name: str) -> None:
         time.sleep(0.5)
         terminate(*arguments, **options)
 
-    mlflow.tracking.MlflowClient.set_terminated = slowly  # type: ignore[method-assign]
+    mlflow.tracking.MlflowClient.set_terminated = slowly
     with context(name):
         if name == "twice":
             say("ready")
@@ -75,6 +76,7 @@ def is_hit_while_ended(name: str) -> None:
 
 def is_hit_before_the_block(name: str) -> None:
     opened = context(name)
+    OPENED.append(opened)  # something holds on to it, so that its clean-up is not left to the collector
     opened.__enter__()
     say("ready")
     time.sleep(30)

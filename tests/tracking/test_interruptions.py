@@ -139,8 +139,7 @@ def test_watched_raises_for_a_signal_and_puts_handlers_back() -> None:
 
 
 def test_hold_keeps_the_first_signal_until_release() -> None:
-    interruptions = Interruptions()
-    with interruptions.watched():
+    with Interruptions().watched() as interruptions:
         interruptions.hold()
         os.kill(os.getpid(), signal.SIGHUP)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -149,11 +148,8 @@ def test_hold_keeps_the_first_signal_until_release() -> None:
 
 
 def test_hold_until_the_end_raises_there_even_when_the_block_fails() -> None:
-    interruptions = Interruptions()
-    with pytest.raises(Killed, match="SIGTERM") as caught, interruptions.watched():
-        interruptions.hold()
-        os.kill(os.getpid(), signal.SIGTERM)
-        raise OSError("meanwhile")
+    with pytest.raises(Killed, match="SIGTERM") as caught, Interruptions().watched() as interruptions:
+        _fail_with_a_signal_held(interruptions)
     assert isinstance(caught.value.__context__, OSError)
 
 
@@ -161,3 +157,9 @@ def test_watched_leaves_a_signal_ignored_that_was_ignored() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with Interruptions().watched():
         os.kill(os.getpid(), signal.SIGHUP)
+
+
+def _fail_with_a_signal_held(interruptions: Interruptions) -> None:
+    interruptions.hold()
+    os.kill(os.getpid(), signal.SIGTERM)
+    raise OSError("meanwhile")

@@ -188,7 +188,9 @@ def test_database_whose_making_was_cut_short_is_made_anew(tmp_path: Path) -> Non
     outputs = tmp_path / "outputs"
     outputs.mkdir()
     (outputs / "mlflow.db").touch()
-    (outputs / ".mlflow.db.1234.new").write_bytes(b"half")
+    left_over = outputs / ".mlflow.db.1234.new"
+    left_over.write_bytes(b"half")
+    os.utime(left_over, (0, 0))
     with Local("anew").start(start_in(tmp_path), runtime_in(outputs)):
         pass
     assert [run.info.status for run in runs_of(outputs, "anew")] == ["FINISHED"]
@@ -231,6 +233,18 @@ def test_start_in_a_deleted_experiment_is_refused(outputs: Path, tmp_path: Path)
         Local("deleted").start(start_in(tmp_path), runtime_in(outputs)),
     ):
         pass
+
+
+def test_start_beside_a_database_that_was_moved_warns_of_the_place_of_files(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Local("moved").start(start_in(tmp_path), runtime_in(tmp_path / "before")):
+        pass
+    assert caplog.text == ""
+    (tmp_path / "before").rename(tmp_path / "after")
+    with Local("moved").start(start_in(tmp_path), runtime_in(tmp_path / "after")):
+        pass
+    assert f"{(tmp_path / 'before').as_uri()}/mlartifacts, not in" in caplog.text
 
 
 def test_untracked_run_has_no_id_and_logs_nothing(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from glyphrank.datasets.folder_files import Faults, read_records
 from glyphrank.datasets.folder_media import MediaFinder
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests, Location, digest_json
-from glyphrank.records import Item, Media, Query, Runtime, Task, nfc
+from glyphrank.ids import nfc
+from glyphrank.records import Item, Media, Query, Runtime, Task
 from glyphrank.trec import Qrels, read_qrels
 
 

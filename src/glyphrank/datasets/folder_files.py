@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glyphrank.errors import DataError
-from glyphrank.records import nfc
+from glyphrank.ids import nfc
 
 _ID_FIELDS = ("id", "_id")
 _MEDIA_FIELDS = ("media", "page")

@@ -10,8 +10,9 @@ from pathlib import Path, PurePosixPath
 from glyphrank.datasets.folder_files import Faults, Record
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigest, digest_text
+from glyphrank.ids import nfc
 from glyphrank.media.pdf import MediaError, is_pdf, page_count
-from glyphrank.records import Media, nfc
+from glyphrank.records import Media
 
 
 class MediaFinder:

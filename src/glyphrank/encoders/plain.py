@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from glyphrank.records import nfc
+from glyphrank.ids import nfc
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 

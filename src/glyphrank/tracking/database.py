@@ -8,16 +8,18 @@ import shlex
 import shutil
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from glyphrank.errors import ConfigError
-from glyphrank.tracking.client import connect
+from glyphrank.tracking.client import Client, connect
 from glyphrank.tracking.store import Store, find_experiment, make_experiment, opened
 
 _log = logging.getLogger(__name__)
 _LOCK_SECONDS = 60
+_LEFT_OVER_SECONDS = 600
 
 
 def open_database(path: Path, experiment: str, artifacts: Path) -> Store:
@@ -49,6 +51,7 @@ def open_database(path: Path, experiment: str, artifacts: Path) -> Store:
         if experiment_id is None:
             with _locked(path):
                 experiment_id = make_experiment(client, experiment, str(path), artifacts.as_uri())
+        _warn_of_other_artifacts(client, experiment_id, artifacts)
         return Store(client, experiment_id, str(path), _dashboard(uri))
 
     return opened(
@@ -64,18 +67,26 @@ def _create(path: Path) -> None:
     """Makes the database under another name and links it to `path`; does nothing if another process has done so."""
     if _exists(path):
         return
-    for left_over in path.parent.glob(f".{path.name}.*.new*"):
-        left_over.unlink(missing_ok=True)
+    _remove_left_overs(path)
     new = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         new.touch()
         connect(f"sqlite:///{new}")
-        path.unlink(missing_ok=True)  # an empty file, left by a process that was ended too early
+        if not _exists(path):
+            path.unlink(missing_ok=True)  # an empty file, left by a process that was ended too early
         _move(new, path)
     except OSError as error:
         raise ConfigError(f"{path} cannot be made ({error.strerror or error}); set paths.outputs") from error
     finally:
         new.unlink(missing_ok=True)
+
+
+def _remove_left_overs(path: Path) -> None:
+    """Removes what killed processes were making; where there are no locks, a young file may still be in the making."""
+    for left_over in path.parent.glob(f".{path.name}.*.new*"):
+        with suppress(FileNotFoundError):
+            if time.time() - left_over.stat().st_mtime > _LEFT_OVER_SECONDS:
+                left_over.unlink()
 
 
 def _move(new: Path, path: Path) -> None:
@@ -120,6 +131,17 @@ def _locked(path: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _warn_of_other_artifacts(client: Client, experiment_id: str, artifacts: Path) -> None:
+    """An experiment keeps the absolute folder it was made with, also when the database is moved."""
+    location = client.get_experiment(experiment_id).artifact_location
+    if location != artifacts.as_uri():
+        _log.warning(
+            "this experiment keeps the files of its runs in %s, not in %s; choose a new one with tracking.experiment",
+            location,
+            artifacts.as_uri(),
+        )
 
 
 def _dashboard(uri: str) -> str:

@@ -37,11 +37,11 @@ class Interruptions:
         self._waiting: int | None = None
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
+    def watched(self) -> Iterator[Interruptions]:
         """Installs the handlers and puts back those that were there before; what still waits then is raised."""
         try:
             self._install()
-            yield
+            yield self
         except (Killed, KeyboardInterrupt):
             self._waiting = None  # the process is on its way out already
             raise

@@ -8,6 +8,7 @@ import os
 import shlex
 import socket
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import glyphrank
@@ -32,7 +33,7 @@ def origin_tags(start: Start) -> dict[str, str]:
         "mlflow.note.content": _note(start.overrides),
         "host": socket.gethostname(),
         "glyphrank.version": glyphrank.__version__,
-        "config_digest": digest_text(json.dumps(redact(start.config), sort_keys=True, default=str)),
+        "config_digest": _digest(start.config),
         "complete": "false",
     }
     commit = _git(start.launched_from, "rev-parse", "HEAD")
@@ -41,6 +42,12 @@ def origin_tags(start: Start) -> dict[str, str]:
         changes = _git(start.launched_from, "status", "--porcelain")
         tags["git.dirty"] = "unknown" if changes is None else str(bool(changes)).lower()
     return {name: value[:TAG_LIMIT] for name, value in tags.items()}
+
+
+def _digest(config: Mapping[str, object]) -> str:
+    """The same for the same configuration; Hydra's own node, which holds the time of day, is left out."""
+    entries = {name: value for name, value in redact(config).items() if name != "hydra"}
+    return digest_text(json.dumps(entries, sort_keys=True, default=str))
 
 
 def _note(overrides: tuple[str, ...]) -> str:

@@ -39,8 +39,7 @@ def open_run(store: Store, start: Start) -> Iterator[MlflowRun]:
     """
     tags = origin_tags(start)
     values = parameters(redact(start.choices), redact(start.config))
-    interruptions = Interruptions()
-    with interruptions.watched():
+    with Interruptions().watched() as interruptions:
         interruptions.hold()
         run = MlflowRun(store, start.name, tags)
         error: BaseException | None = None

@@ -16,7 +16,7 @@ from glyphrank.errors import ConfigError
 from glyphrank.records import Runtime
 from glyphrank.redaction import redact_text
 from glyphrank.tracking import TrackedRun
-from glyphrank.tracking.client import connect
+from glyphrank.tracking.client import Client, connect
 from glyphrank.tracking.database import open_database
 from glyphrank.tracking.run import open_run
 from glyphrank.tracking.start import Start
@@ -96,9 +96,9 @@ def _check_host(uri: str, port: int) -> None:
         socket.create_connection((parts.hostname, parts.port or port), timeout=4).close()
 
 
-def _warn_of_local_artifacts(client: object, experiment_id: str, name: str) -> None:
+def _warn_of_local_artifacts(client: Client, experiment_id: str, name: str) -> None:
     """A server without an artifact store of its own hands out a path, which each client takes as one of its own."""
-    location = str(client.get_experiment(experiment_id).artifact_location)  # type: ignore[attr-defined]
+    location = str(client.get_experiment(experiment_id).artifact_location)
     if name.startswith("http") and urlsplit(location).scheme in ("", "file"):
         _log.warning(
             "%s keeps artifacts in %s, a path of this machine as well as of the server's: unless both are one, the "

@@ -100,9 +100,9 @@ def opened(store: str, advice: str, work: Callable[[], T]) -> T:
                 time.sleep(0.2 * attempt)
                 continue
             # the cause is cut off, since its own text may hold the credentials
-            raise ConfigError(f"the MLflow store {store} cannot be used: {_first_lines(error)}\n{advice}") from None
+            raise ConfigError(f"the MLflow store {store} cannot be used: {_cause(error)}\n{advice}") from None
     raise ConfigError(f"the MLflow store {store} is busy\n{advice}")
 
 
-def _first_lines(error: Exception) -> str:
+def _cause(error: Exception) -> str:
     return redact_text(str(error) or type(error).__name__)[:600]

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from glyphrank.errors import ConfigError
+from glyphrank.tracking.server import Server
+from guarded import Guard
+from tracked_runs import report_with, run_folder, runs_of, runtime_in, start_in
+
+LIMITS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "1", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
+    """Port and folder of a real MLflow server, which keeps `mlflow.db` and `artifacts` there."""
+    folder = tmp_path_factory.mktemp("served")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    command += ["--backend-store-uri", f"sqlite:///{folder / 'mlflow.db'}"]
+    command += ["--artifacts-destination", str(folder / "artifacts")]
+    with (folder / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            command,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"},
+        )
+        try:
+            wait_for(port, server, folder / "server.log")
+            yield port, folder
+        finally:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait(timeout=20)
+
+
+def wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(600):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            if server.poll() is not None:
+                break
+            time.sleep(0.1)
+    pytest.fail(f"the server did not start: {log.read_text(errors='replace')}")
+
+
+@pytest.fixture
+def guard(served: tuple[int, Path]) -> Iterator[Guard]:
+    with Guard(served[0], "kim", "hush-hush").listening() as listening:
+        yield listening
+
+
+def test_run_on_a_server_is_finished_and_its_files_arrive(served: tuple[int, Path], tmp_path: Path) -> None:
+    port, folder = served
+    tracker = Server("team", f"http://127.0.0.1:{port}")
+    with tracker.start(start_in(tmp_path), runtime_in(tmp_path / "outputs")) as run:
+        run.log(report_with(), run_folder(tmp_path), reused=False)
+    (stored,) = runs_of(folder, "team")
+    assert (stored.info.run_id, stored.info.status) == (run.run_id, "FINISHED")
+    assert stored.data.metrics["ndcg_at_10"] == 0.75
+    assert stored.data.params["lexical.k1"] == "1.2"
+    assert stored.data.tags["complete"] == "true"
+    assert {path.name for path in (folder / "artifacts").rglob("*") if path.is_file()} >= {
+        "report.json",
+        "overrides.yaml",
+    }
+    assert f"http://127.0.0.1:{port}/#/experiments/" in str(run.dashboard)
+
+
+def test_start_warns_of_an_experiment_whose_files_would_stay_on_this_machine(
+    served: tuple[int, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    client_of(served[1]).create_experiment("here", artifact_location=(tmp_path / "files").as_uri())
+    with Server("here", f"http://127.0.0.1:{served[0]}").start(start_in(tmp_path), runtime_in(tmp_path)):
+        pass
+    assert "keeps artifacts in" in caplog.text
+    assert str(tmp_path / "files") in caplog.text
+
+
+def test_credentials_in_the_uri_open_the_server_and_appear_nowhere(
+    guard: Guard,
+    served: tuple[int, Path],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # case L15
+    config = {"tracking": {"uri": guard.uri, "experiment": "secret"}, "hub": {"token": "hush-hush"}}
+    start = start_in(tmp_path, config, overrides=(f"tracking.uri={guard.uri}", "hub.token=hush-hush"))
+    tracker = Server("guarded", guard.uri)
+    folder = run_folder(tmp_path)
+
+    def run_and_fail() -> None:
+        with tracker.start(start, runtime_in(tmp_path / "outputs")) as run:
+            run.log(report_with(), folder, reused=False)
+            raise RuntimeError(f"no answer from {guard.uri}; {run.dashboard}")
+
+    with caplog.at_level("DEBUG"), pytest.raises(RuntimeError, match="webbrowser"):
+        run_and_fail()
+    (stored,) = runs_of(served[1], "guarded")
+    assert stored.info.status == "FAILED"
+    assert stored.data.tags["complete"] == "true"
+    without = guard.uri.replace("kim:hush-hush@", "")
+    assert stored.data.tags["error"].startswith(f"RuntimeError: no answer from {without}; python3 -m webbrowser")
+    assert "hush" not in stored.data.tags["error"]
+    assert {"report.json", ".hydra/overrides.yaml"} <= {
+        path.relative_to(served[1] / "artifacts").as_posix().split("/artifacts/")[-1]
+        for path in (served[1] / "artifacts").rglob("*")
+    }
+    assert guard.refused == 0
+    kept = b"".join(path.read_bytes() for path in served[1].rglob("*") if path.is_file())
+    assert b"hush" not in kept
+    assert "hush" not in caplog.text
+    assert "hush" not in "".join([*capfd.readouterr(), repr(tracker)])
+
+
+def test_start_with_wrong_credentials_is_refused_without_naming_them(guard: Guard, tmp_path: Path) -> None:  # case L15
+    with (
+        pytest.raises(ConfigError) as caught,
+        Server("x", guard.uri.replace("hush-hush", "hush-wrong")).start(start_in(tmp_path), runtime_in(tmp_path)),
+    ):
+        pass
+    assert "401" in str(caught.value)
+    assert "127.0.0.1" in str(caught.value)
+    assert "hush" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_server_that_stops_answering_costs_neither_results_nor_minutes(
+    guard: Guard,
+    served: tuple[int, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for name, value in LIMITS.items():
+        monkeypatch.setenv(name, value)
+    began = time.monotonic()
+    with Server("silent", guard.uri).start(start_in(tmp_path), runtime_in(tmp_path / "outputs")) as run:
+        guard.silent.set()
+        run.log(report_with(), run_folder(tmp_path), reused=False)
+        logged = time.monotonic()
+    assert logged - began < 8
+    assert time.monotonic() - logged < 10
+    assert "was not logged in full" in caplog.text
+    assert "could not be ended as FINISHED" in caplog.text
+    assert "hush" not in caplog.text
+    assert [stored.info.status for stored in runs_of(served[1], "silent")] == ["RUNNING"]
+    assert {name: os.environ.get(name) for name in LIMITS} == LIMITS
+
+
+def test_start_on_a_closed_port_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        uri = f"http://kim:hush@127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(ConfigError) as caught, Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)):
+        pass
+    assert f"the MLflow store {uri.replace('kim:hush@', '')} cannot be used" in str(caught.value)
+    assert "Start the server" in str(caught.value)
+    assert "tracking=none" in str(caught.value)
+    assert "hush" not in str(caught.value)
+
+
+def test_start_on_a_server_that_never_answers_is_refused_within_seconds(tmp_path: Path) -> None:
+    began = time.monotonic()
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        tracker = Server("x", f"http://127.0.0.1:{mute.getsockname()[1]}")
+        with pytest.raises(ConfigError, match="timed out"), tracker.start(start_in(tmp_path), runtime_in(tmp_path)):
+            pass
+    assert time.monotonic() - began < 10
+
+
+def test_start_on_a_database_host_that_does_not_listen_is_refused_within_seconds(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        uri = f"postgresql://kim:hush@127.0.0.1:{free.getsockname()[1]}/runs"
+    began = time.monotonic()
+    with (
+        pytest.raises(ConfigError, match="refused") as caught,
+        Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)),
+    ):
+        pass
+    assert "hush" not in str(caught.value)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("opted_out", ["true", "false", None])
+@pytest.mark.parametrize("uri", ["./mlruns", "mlruns", "file:///tmp/x", "file:x"])
+def test_uri_of_a_folder_is_answered_with_how_to_move_on(
+    uri: str, opted_out: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # case L10
+    monkeypatch.chdir(tmp_path)
+    if opted_out:
+        monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", opted_out)
+    with pytest.raises(ConfigError, match=r"tracking=local \(SQLite\)") as caught:
+        Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)).__enter__()
+    assert repr(uri) in str(caught.value)
+    assert "mlflow migrate-filestore --source " in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_empty_uri_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="set MLFLOW_TRACKING_URI"):
+        Server("x", "").start(start_in(tmp_path), runtime_in(tmp_path)).__enter__()
+
+
+def test_relative_sqlite_uri_lies_in_the_folder_of_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")  # case L10
+    with Server("x", "sqlite:///team.db").start(start_in(tmp_path), runtime_in(tmp_path / "outputs")):
+        pass
+    assert (tmp_path / "team.db").is_file()
+    assert list((tmp_path / "elsewhere").iterdir()) == []
