@@ -19,11 +19,11 @@ def fault(folder: Path, *overrides: str) -> str:
 
 
 def test_build_without_overrides_is_sample_pages_with_character_ngrams(tmp_path: Path) -> None:
-    job = built(tmp_path)
-    assert job.start.choices["dataset"] == "sample_pages"
-    assert isinstance(job.run.lexical, Bm25)
-    assert job.run.text is None
-    assert job.run.channels == ("lexical",)
+    run, start = built(tmp_path)
+    assert start.choices["dataset"] == "sample_pages"
+    assert isinstance(run.lexical, Bm25)
+    assert run.text is None
+    assert run.channels == ("lexical",)
 
 
 @pytest.mark.parametrize(("group", "choice"), CHOICES)
@@ -50,7 +50,7 @@ def _filled(value: object) -> object:
 
 @pytest.mark.parametrize("experiment", sorted(path.stem for path in (CONF / "experiment").glob("*.yaml")))
 def test_every_experiment_composes_and_builds(experiment: str, tmp_path: Path) -> None:
-    assert built(tmp_path, f"experiment={experiment}").start.choices["experiment"] == experiment
+    assert built(tmp_path, f"experiment={experiment}")[1].choices["experiment"] == experiment
     first = (CONF / "experiment" / f"{experiment}.yaml").read_text(encoding="utf-8").splitlines()[:4]
     assert [line.split(":")[0] for line in first[1:]] == ["# Question", "# Command", "# Expect"]
 
@@ -82,11 +82,11 @@ def test_build_resolves_once_and_logs_what_was_used(tmp_path: Path) -> None:  # 
     count = iter(range(100))
     OmegaConf.register_new_resolver("count", lambda: next(count) + 1.5, replace=True)
     config = composed(tmp_path, "lexical.k1=${count:}")
-    job = build(config)
-    assert isinstance(job.run.lexical, Bm25)
-    logged = job.start.config["lexical"]
+    run, start = build(config)
+    assert isinstance(run.lexical, Bm25)
+    logged = start.config["lexical"]
     assert isinstance(logged, dict)
-    assert job.run.lexical.k1 == logged["k1"] == config.lexical.k1 == 1.5
+    assert run.lexical.k1 == logged["k1"] == config.lexical.k1 == 1.5
     assert OmegaConf.is_readonly(config)
 
 
@@ -119,15 +119,15 @@ def test_build_with_parts_that_do_not_go_together_says_why(overrides: list[str],
 
 
 def test_build_takes_relative_paths_from_the_folder_of_launch(tmp_path: Path) -> None:  # case H06
-    job = built(tmp_path, "dataset=folder", "dataset.root=pages", "paths.outputs=here")
-    assert job.run.runtime.outputs == tmp_path / "here"
-    assert job.run.runtime.cache == tmp_path / "here" / "cache"
-    assert job.run.dataset.root == tmp_path / "pages"  # type: ignore[attr-defined]
+    run, _start = built(tmp_path, "dataset=folder", "dataset.root=pages", "paths.outputs=here")
+    assert run.runtime.outputs == tmp_path / "here"
+    assert run.runtime.cache == tmp_path / "here" / "cache"
+    assert run.dataset.root == tmp_path / "pages"  # type: ignore[attr-defined]
 
 
 def test_build_keeps_secrets_out_of_what_is_logged(tmp_path: Path) -> None:  # case L15
-    job = built(tmp_path, "paths.cache=/data/token", "tracking=none")
-    assert job.start.overrides[-1] == "tracking=none"
+    _run, start = built(tmp_path, "paths.cache=/data/token", "tracking=none")
+    assert start.overrides[-1] == "tracking=none"
     with pytest.raises(ConfigError) as caught:
         built(tmp_path, "+api_key=hunter2")
     assert "hunter2" not in str(caught.value)

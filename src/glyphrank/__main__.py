@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import secrets
 import sys
+import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +16,15 @@ from glyphrank import __version__
 from glyphrank.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from glyphrank.config import Job
+    from omegaconf import DictConfig
+
+    from glyphrank.pipeline import Run
+    from glyphrank.tracking.start import Start
 
 logger = logging.getLogger("glyphrank")
+
+_failures: list[str] = []
+_launcher = 0
 
 USAGE = """usage: glyphrank COMMAND ...
 
@@ -52,58 +60,62 @@ def run(arguments: list[str]) -> int:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from glyphrank.redaction import redact_text
-
     _prepare(arguments)
     try:
         hydra.main(version_base="1.3", config_path=str(config_folder()), config_name="config")(job)()
-    except (ConfigError, DataError) as error:
-        return _say(redact_text(str(error)))
+    except (ConfigError, DataError) as error:  # from a worker process of a launcher
+        return _say(_redacted(error))
     except (HydraException, OmegaConfBaseException) as error:
         return _say(_shortened(error))
+    except ValueError as error:
+        if not _raised_by_hydra(error):
+            raise
+        return _say(str(error))
     except KeyboardInterrupt:
         _say("interrupted")
         return 130
-    return 0
+    return _end(sweep=bool({"-m", "--multirun"} & set(arguments)))
 
 
-def job(config: object) -> float:
-    """One cell: builds it, runs it inside its tracked run, prints its table; returns the primary metric."""
-    from omegaconf import DictConfig
+def job(config: DictConfig) -> float:
+    """One cell: builds it, runs it inside its tracked run, prints its table; returns the primary metric.
 
-    from glyphrank.config import build
-    from glyphrank.redaction import redact_folder, redact_text
+    A fault that a person can mend is kept for the end when Hydra runs the cell in the launching process, and the cell
+    returns NaN; in a worker process it is raised, since the launcher must learn of it.
+    """
+    from glyphrank.config import build, current_cell
+    from glyphrank.redaction import redact_folder
 
-    if not isinstance(config, DictConfig):
-        raise ConfigError(f"found a config of type {type(config).__name__}, wanted a mapping")
-    cell = build(config)
+    cell = current_cell()
     redact_folder(cell.folder)
     try:
-        return perform(cell)
+        return perform(*build(config), cell.folder)
     except (ConfigError, DataError) as error:
+        if os.getpid() != _launcher:
+            raise
+        _failures.append(_redacted(error))
         if cell.sweep:
-            logger.error("failed: %s\n%s", " ".join(cell.start.overrides), redact_text(str(error)))
-        raise
+            logger.error("failed: %s\n%s", " ".join(cell.overrides), _failures[-1])
+        return math.nan
 
 
-def perform(cell: Job) -> float:
-    """Runs a cell and hands its result on: to its own folder, to the tracker, to the terminal."""
+def perform(run: Run, start: Start, folder: Path) -> float:
+    """Runs an experiment and hands its result on: to its own folder, to the tracker, to the terminal."""
     from glyphrank.pipeline import execute
     from glyphrank.report import results
     from glyphrank.report.table import show
     from glyphrank.tracking.untracked import Untracked
 
-    tracker = cell.run.tracking or Untracked()
-    with tracker.start(cell.start, cell.run.runtime) as tracked:
-        report, reused = execute(cell.run, cell.start.config)
-        report = replace(report, config=cell.start.config)  # a stored result may come from a run with other paths
-        store = cell.run.runtime.outputs / "results"
-        results.deliver(store, report, cell.folder)
-        tracked.log(report, cell.folder, reused)
+    store = run.runtime.outputs / "results"
+    with (run.tracking or Untracked()).start(start, run.runtime) as tracked:
+        report, reused = execute(run, start.config)
+        report = replace(report, config=start.config)  # a stored result may come from a run with other paths
+        results.deliver(store, report, folder)
+        tracked.log(report, folder, reused)
         if tracked.run_id:
-            results.remember_run(store, report.identity, {"run_id": tracked.run_id, "folder": str(cell.folder)})
+            results.remember_run(store, report.identity, {"run_id": tracked.run_id, "folder": str(folder)})
     show(report, reused, sys.stdout)
-    print(f"files: {cell.folder}")
+    print(f"files: {folder}")
     if tracked.dashboard:
         print(f"dashboard: {tracked.dashboard}")
     return report.metrics[report.primary]
@@ -120,10 +132,35 @@ def _prepare(arguments: list[str]) -> None:
     """What Hydra reads from its surroundings: arguments, the resolver for folder names, errors that reach us."""
     from omegaconf import OmegaConf
 
+    global _launcher
+    _launcher = os.getpid()
+    _failures.clear()
     sys.argv = ["glyphrank run", *arguments]
     launch = secrets.token_hex(3)
     OmegaConf.register_new_resolver("launch", lambda: launch, use_cache=True, replace=True)
     os.environ["HYDRA_FULL_ERROR"] = "1"
+
+
+def _end(sweep: bool) -> int:
+    """The exit code, once every failure of a single run or the number of a sweep's is told."""
+    if not _failures:
+        return 0
+    if not sweep:
+        return _say(_failures[0])
+    _say(f"{len(_failures)} of the sweep's cells failed; each is shown above with its overrides")
+    return 1
+
+
+def _raised_by_hydra(error: Exception) -> bool:
+    """Whether Hydra itself raised it, e.g. for flags that do not go together."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return str(frames[-1].f_globals.get("__name__")).startswith("hydra.")
+
+
+def _redacted(error: Exception) -> str:
+    from glyphrank.redaction import redact_text
+
+    return redact_text(str(error))
 
 
 def _shortened(error: Exception) -> str:

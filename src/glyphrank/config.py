@@ -22,23 +22,29 @@ from glyphrank.tracking.start import Start
 
 
 @dataclass(frozen=True)
-class Job:
-    """One cell of a command, ready to run.
+class Cell:
+    """Hydra's current job.
 
     Attributes:
-        start: what trackers are told: choices, overrides, and the resolved config as it was built, secrets removed.
         folder: absolute folder of this run's files.
+        overrides: what the person asked for, secrets removed.
         sweep: whether it is one cell of several.
     """
 
-    run: Run
-    start: Start
     folder: Path
+    overrides: tuple[str, ...]
     sweep: bool
 
 
-def build(config: DictConfig) -> Job:
-    """The job that Hydra's current config describes.
+def current_cell() -> Cell:
+    """What Hydra says of the job that runs now."""
+    hydra = HydraConfig.get()
+    overrides = tuple(redact_text(override) for override in _texts(hydra.overrides.task))
+    return Cell(Path(hydra.runtime.output_dir), overrides, hydra.mode == RunMode.MULTIRUN)
+
+
+def build(config: DictConfig) -> tuple[Run, Start]:
+    """The run that Hydra's current config describes, and what a tracker is told of it (secrets removed).
 
     Args:
         config: composed config without Hydra's own node; it is resolved in place, once, and then frozen.
@@ -64,7 +70,7 @@ def build(config: DictConfig) -> Job:
         overrides=tuple(redact_text(override) for override in overrides),
         launched_from=launched_from,
     )
-    return Job(run, start, Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN)
+    return run, start
 
 
 def _texts(overrides: Any) -> list[str]:

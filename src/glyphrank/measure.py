@@ -77,6 +77,19 @@ def failures_of(task: Task, readings: Sequence[Reading], parts: Sequence[Part]) 
     return failures
 
 
+def notes_of(counts: Mapping[str, int]) -> list[str]:
+    """What a reader of the numbers should know, in sentences."""
+    sentences = {
+        "queries_without_relevant": "queries have no relevant item and stand in no mean",
+        "image_only_items": "items hold images but no text; an OCR engine would read them",
+        "garbled_items": "items have a text layer that is no readable text",
+        "truncated_texts": "texts are longer than text.max_length; the encoder read their beginning",
+        "truncated_queries": "queries are longer than text.max_length; the encoder read their beginning",
+        "failed_queries": "queries have no usable vector and retrieve nothing in channel text",
+    }
+    return [f"{counts[name]} {sentence}" for name, sentence in sentences.items() if counts.get(name)]
+
+
 def _fields(queries: Sequence[Query]) -> Iterator[tuple[str, dict[str, str]]]:
     """Every field of the queries with few enough values, with each query's value."""
     for field in sorted({name for query in queries for name in query.slices}):

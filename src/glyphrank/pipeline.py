@@ -21,7 +21,7 @@ from glyphrank.errors import DataError
 from glyphrank.fusion import Fusion
 from glyphrank.identity import FileDigests, digest_json, digest_sources, key
 from glyphrank.indexes import Index
-from glyphrank.measure import bounds_of, counts_of, counts_of_parts, failures_of, metrics_of, slices_of
+from glyphrank.measure import bounds_of, counts_of, counts_of_parts, failures_of, metrics_of, notes_of, slices_of
 from glyphrank.metrics import Protocol
 from glyphrank.ocr import OcrEngine
 from glyphrank.rankings import Asked, main_name, rank_all
@@ -127,6 +127,7 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
     store.mkdir(parents=True, exist_ok=True)
     rankings = rank_all(task, channels, run.fusion, run.metrics.directions, scratch=store)
     ranks = rankings[main_name(channels)]
+    counts = {**counts_of(task, ranks), **counts_of_parts(readings, texts, parts)}
     report = Report(
         identity=identity,
         task=task.name,
@@ -135,10 +136,10 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         bounds=bounds_of(ranks, run.metrics),
         channels={channel.name: metrics_of(rankings[channel.name], run.metrics) for channel in channels},
         slices=slices_of(task, ranks[Direction.t2v], run.metrics),
-        counts={**counts_of(task, ranks), **counts_of_parts(readings, texts, parts)},
+        counts=counts,
         failures=failures_of(task, readings, parts),
         lineage=lineage,
-        notes=task.notes,
+        notes=(*task.notes, *notes_of(counts)),
         config=config,
     )
     results.keep(store, report, ranks, run.metrics.ties)

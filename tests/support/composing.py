@@ -9,7 +9,9 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from glyphrank.__main__ import config_folder
-from glyphrank.config import Job, build
+from glyphrank.config import build
+from glyphrank.pipeline import Run
+from glyphrank.tracking.start import Start
 
 CONF = config_folder()
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir() and path.name not in ("hydra", "experiment"))
@@ -30,6 +32,6 @@ def composed(folder: Path, *overrides: str) -> DictConfig:
     return config
 
 
-def built(folder: Path, *overrides: str) -> Job:
-    """The job that these overrides describe."""
+def built(folder: Path, *overrides: str) -> tuple[Run, Start]:
+    """The run that these overrides describe, and what a tracker is told of it."""
     return build(composed(folder, *overrides))

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from tracked_runs import report_with
 
 from glyphrank.tracking.numbers import is_complete, numbers, report_tags
+from tracked_runs import report_with
 
 
 def test_numbers_hold_the_metrics_of_run_channels_and_slices() -> None:

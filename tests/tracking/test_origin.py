@@ -4,10 +4,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tracked_runs import start_in
 
 import glyphrank
 from glyphrank.tracking.origin import origin_tags
+from tracked_runs import start_in
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -115,7 +115,7 @@ class MlflowRun:
         atexit.unregister(self._end_at_exit)
         status = _status(error)
         try:
-            with bounded(seconds=4, retries=1, firm=True):
+            with bounded(seconds=3, retries=1, firm=True):
                 self._client.set_terminated(self._id, status=status)
             tags = {"log_error": self._trouble}
             if status != "FINISHED":
