@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from composing import CHOICES, CONF
 from omegaconf import OmegaConf
 
+from composing import CHOICES, CONF
 from glyphrank.builder import Builder, find_component
 from glyphrank.datasets.folder import Folder
 from glyphrank.encoders import Lexical, TextEncoder

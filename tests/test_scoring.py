@@ -80,6 +80,14 @@ def test_matrix_names_each_distinct_row_by_the_first_id_that_has_it() -> None:
     assert len(matrix(Vectors((), np.empty((0, 1), dtype=np.float32)))[1]) == 0
 
 
+def test_matrix_with_few_repeats_copies_nothing_and_scores_the_first_alone() -> None:
+    values = np.eye(9, dtype=np.float32)[[0, 1, 2, 3, 4, 5, 6, 7, 1]]
+    vectors = Vectors(tuple("abcdefghi"), values)
+    entries, number = matrix(vectors)
+    assert entries is vectors
+    assert number.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 1]
+
+
 def test_place_and_select_keep_what_is_absent() -> None:
     assert place(["a", "b"], ["b", "x", "a", "b"]).tolist() == [1, -1, 0, 1]
     assert select(np.array([5, 7]), np.array([1, -1, 0])).tolist() == [7, -1, 5]
@@ -214,7 +222,8 @@ def test_ranks_ties_and_numbers_do_not_depend_on_the_block(
 def test_duplicates_are_tied_with_one_another_exactly(planted: tuple[Channel, dict[str, dict[str, float]]]) -> None:
     channel, _ = planted
     scores = _all(channel, 64)
-    _, first = np.unique(channel.columns, return_index=True)
-    assert np.array_equal(scores, scores[:, first[channel.columns]])
+    _, first, number = np.unique(channel.columns, return_index=True, return_inverse=True)
+    assert len(first) < len(number)
+    assert np.array_equal(scores, scores[:, first[number]])
     _, asked = np.unique(channel.query_rows, return_index=True)
     assert np.array_equal(scores, scores[asked[channel.query_rows]])

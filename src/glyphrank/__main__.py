@@ -112,8 +112,8 @@ def perform(run: Run, start: Start, folder: Path) -> float:
         report = replace(report, config=start.config)  # a stored result may come from a run with other paths
         results.deliver(store, report, folder)
         tracked.log(report, folder, reused)
-        if tracked.run_id:
-            results.remember_run(store, report.identity, {"run_id": tracked.run_id, "folder": str(folder)})
+        if tracked.reference:
+            results.remember_run(store, report.identity, tracked.reference)
     show(report, reused, sys.stdout)
     print(f"files: {folder}")
     if tracked.dashboard:

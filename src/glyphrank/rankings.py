@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from glyphrank.fusion import Fusion
-from glyphrank.ranking import RankCounter
+from glyphrank.ranking import RankCounter, reverse
 from glyphrank.records import Direction, FloatArray, IntArray, Ranks, Task
 from glyphrank.scoring import TILE, Channel
 
@@ -109,7 +109,7 @@ class _Counters:
         gallery = [item.id for item in task.items]
         relevant = task.relevant
         if direction is Direction.v2t:
-            asking, gallery, relevant = gallery, asking, _turned(relevant)
+            asking, gallery, relevant = gallery, asking, reverse(relevant)
         names = [channel.name for channel in channels] + ([FUSED] if len(channels) > 1 else [])
         self._counters = {name: RankCounter(direction, asking, gallery, relevant, TOP) for name in names}
 
@@ -120,14 +120,6 @@ class _Counters:
 
     def finish(self) -> dict[str, Ranks]:
         return {name: counter.finish() for name, counter in self._counters.items()}
-
-
-def _turned(relevant: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    turned: dict[str, dict[str, float]] = {}
-    for query_id, gains in relevant.items():
-        for item_id, gain in gains.items():
-            turned.setdefault(item_id, {})[query_id] = gain
-    return turned
 
 
 class _Scores:

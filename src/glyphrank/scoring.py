@@ -19,6 +19,9 @@ from glyphrank.records import BoolArray, FloatArray, IntArray, Vectors
 TILE = 128
 """Distinct queries that are scored in one product; part of what makes scores repeatable, so not a setting."""
 
+FEW = 8
+"""One repeat among so many rows is not worth a copy of the others."""
+
 Q_contra = TypeVar("Q_contra", contravariant=True)
 
 
@@ -26,7 +29,10 @@ class Searcher(Protocol[Q_contra]):
     """Scores any block of queries against the entries it was built over."""
 
     def rows(self, queries: Q_contra) -> FloatArray:
-        """Scores of b queries against all n entries, (b, n) float32, -inf for what was not retrieved."""
+        """Scores of b queries against all n entries, (b, n) float32, -inf for what was not retrieved.
+
+        The array is the caller's, who may change it.
+        """
         ...
 
 
@@ -87,7 +93,7 @@ class _Tiles:
         self._channel = channel
         self._order = order
         self._absent = np.flatnonzero(channel.columns < 0)
-        self._as_they_are = np.array_equal(channel.columns, np.arange(len(channel.columns)))
+        self._elsewhere = np.flatnonzero(channel.columns != np.arange(len(channel.columns)))
         self._number = -1
         self._rows = np.empty((0, 0), dtype=np.float32)
 
@@ -110,7 +116,9 @@ class _Tiles:
     def _spread(self, scores: FloatArray) -> FloatArray:
         """Scores of the entries, (b, entries), copied to all items that share them, (b, n)."""
         columns = self._channel.columns
-        if self._as_they_are and scores.shape[1] == len(columns):
+        if scores.shape[1] == len(columns) and len(self._elsewhere) * FEW <= len(columns):
+            scores[:, self._elsewhere] = scores[:, columns[self._elsewhere]]
+            scores[:, self._absent] = -np.inf
             return scores
         if len(self._absent) == len(columns):
             return np.full((len(scores), len(columns)), -np.inf, dtype=np.float32)
@@ -184,8 +192,12 @@ def select(numbers: IntArray, positions: IntArray) -> IntArray:
 
 
 def matrix(vectors: Vectors) -> tuple[Vectors, IntArray]:
-    """The distinct rows of `vectors`, each under the first id that has it, and each row's number among them."""
+    """What a searcher is built over, and for each row of `vectors` the entry that stands for it, (n,) int64.
+
+    Equal rows have one entry, the first of them, so that they are scored once. Where at most one row in `FEW` repeats
+    another, the repeats stay as entries that stand for nothing: leaving them out would copy all the others.
+    """
     number, first = _numbered(np.ascontiguousarray(vectors.values))
-    if len(first) == len(vectors.ids):
-        return vectors, number
+    if (len(vectors.ids) - len(first)) * FEW <= len(vectors.ids):
+        return vectors, first[number]
     return Vectors(tuple(vectors.ids[row] for row in first), vectors.values[first]), number

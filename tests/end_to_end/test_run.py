@@ -59,7 +59,8 @@ def test_run_leaves_the_same_files_in_its_folder_and_in_results(folder: Path) ->
     for name in ("report.json", "ranks.csv", "run.trec", "config.yaml"):
         assert (own / name).read_bytes() == (kept / name).read_bytes()
     logged = json.loads((kept / "runs.jsonl").read_text())
-    assert logged["folder"] == str(own)
+    assert logged["store"] == str(folder / "outputs" / "mlflow.db")
+    assert logged["experiment"] == "glyphrank"
     assert (own / "glyphrank.log").read_text()
 
 

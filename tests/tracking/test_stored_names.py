@@ -74,6 +74,8 @@ def test_stored_name_tells_a_slash_in_a_part_from_one_between_parts() -> None:
         (True, "true"),
         (0.1, "0.1"),
         ("", '""'),
+        ("\n", '"\\n"'),
+        (" a", '" a"'),
         ([1, "표"], '[1, "표"]'),
         ({}, "{}"),
     ],

@@ -1,5 +1,6 @@
 """Tracking: where a run's parameters, numbers and files are shown beside those of other runs."""
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +20,11 @@ class TrackedRun(Protocol):
     @property
     def dashboard(self) -> str | None:
         """The shell command that opens the dashboard, without credentials; None when nothing is tracked."""
+        ...
+
+    @property
+    def reference(self) -> Mapping[str, str]:
+        """Where the run stands: `store` (without credentials), `experiment`, `run_id`; empty when nothing is tracked."""
         ...
 
     def log(self, report: Report, folder: Path, reused: bool) -> None:

@@ -52,7 +52,7 @@ def open_database(path: Path, experiment: str, artifacts: Path) -> Store:
             with _locked(path):
                 experiment_id = make_experiment(client, experiment, str(path), artifacts.as_uri())
         _warn_of_other_artifacts(client, experiment_id, artifacts)
-        return Store(client, experiment_id, str(path), _dashboard(uri))
+        return Store(client, experiment, experiment_id, str(path), _dashboard(uri))
 
     return opened(
         str(path), "Move the file away or choose another folder with paths.outputs=..., or tracking=none.", open_it

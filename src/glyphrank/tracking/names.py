@@ -33,12 +33,14 @@ def stored_name(*parts: str) -> str:
 
 
 def stored_value(value: object) -> str:
-    """A parameter's value as text: texts as they are, all else as JSON, and a text that reads as JSON in quotes.
+    """A parameter's value as text: texts as they are, all else as JSON.
+
+    A text is put in quotes where it reads as JSON, or where it would not be seen (line breaks, spaces at its ends).
 
     Values of more than 6,000 characters, which MLflow would cut, become their beginning with length and digest.
     """
     text = value if isinstance(value, str) else _json(value)
-    if isinstance(value, str) and _reads_as_json(value):
+    if isinstance(value, str) and (_reads_as_json(value) or value != value.strip() or not value.isprintable()):
         text = _json(value)
     if len(text) <= VALUE_LIMIT:
         return text

@@ -71,6 +71,7 @@ class MlflowRun:
             partial(store.client.create_run, store.experiment_id, tags=tags, run_name=name),
         )
         self.run_id: str | None = created.info.run_id
+        self.reference = {"store": store.name, "experiment": store.experiment, "run_id": created.info.run_id}
         self._id: str = created.info.run_id
         atexit.register(self._end_at_exit)
 

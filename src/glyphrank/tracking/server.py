@@ -73,7 +73,9 @@ class Server:
             experiment_id = make_experiment(client, self.experiment, name, None)
             _warn_of_local_artifacts(client, experiment_id, name)
             page = f"{name.rstrip('/')}/#/experiments/{experiment_id}"
-            return Store(client, experiment_id, name, shlex.join(["python3", "-m", "webbrowser", page]))
+            return Store(
+                client, self.experiment, experiment_id, name, shlex.join(["python3", "-m", "webbrowser", page])
+            )
 
         return opened(name, _ADVICE, open_it)
 

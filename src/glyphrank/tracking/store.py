@@ -23,11 +23,13 @@ class Store:
     """Where runs are created.
 
     Attributes:
+        experiment: the experiment's name.
         name: the store's URI without credentials, for messages.
         dashboard: the shell command that shows the experiment.
     """
 
     client: Client
+    experiment: str
     experiment_id: str
     name: str
     dashboard: str

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from glyphrank.records import Report, Runtime
@@ -26,6 +26,7 @@ class UntrackedRun:
 
     run_id: str | None = None
     dashboard: str | None = None
+    reference: Mapping[str, str] = field(default_factory=dict)
 
     def log(self, report: Report, folder: Path, reused: bool) -> None:
         """Does nothing: the results lie on disk."""
