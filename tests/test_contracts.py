@@ -123,16 +123,25 @@ def test_analyser_gives_one_answer_for_both_unicode_forms(choice: str) -> None: 
 def test_text_encoder_gives_one_finite_row_a_text_or_says_what_is_missing(choice: str, runtime: Runtime) -> None:
     encoder: TextEncoder = component("encoder", choice)
     texts = ["the capital of France", "", "서울 " * 2000]
-    try:
-        first, second = (encoder.encode_texts(texts, runtime) for _ in range(2))
-    except DataError as error:
-        assert "runtime.download=true" in str(error)
+    if not is_here(encoder, runtime):
+        with pytest.raises(DataError, match="runtime.download=true"):
+            encoder.encode_texts(texts, runtime)
         return
+    first, second = (encoder.encode_texts(texts, runtime) for _ in range(2))
     assert first.values.shape == (3, encoder.encode_queries(["a"], runtime).values.shape[1])
     assert first.values.dtype == np.float32
     assert np.isfinite(first.values).all()
     assert np.array_equal(first.values, second.values)  # case E02
     assert first.truncated.tolist() == [False, False, True]  # case E04
+
+
+def is_here(encoder: Any, runtime: Runtime) -> bool:
+    """Whether an encoder's weights are on this machine."""
+    try:
+        encoder.weights.find(runtime)
+    except DataError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("choice", of("index"))

@@ -225,5 +225,6 @@ def test_duplicates_are_tied_with_one_another_exactly(planted: tuple[Channel, di
     _, first, number = np.unique(channel.columns, return_index=True, return_inverse=True)
     assert len(first) < len(number)
     assert np.array_equal(scores, scores[:, first[number]])
-    _, asked = np.unique(channel.query_rows, return_index=True)
-    assert np.array_equal(scores, scores[asked[channel.query_rows]])
+    _, asked, turn = np.unique(channel.query_rows, return_index=True, return_inverse=True)
+    assert len(asked) < len(turn)
+    assert np.array_equal(scores, scores[asked[turn]])

@@ -24,7 +24,7 @@ class TrackedRun(Protocol):
 
     @property
     def reference(self) -> Mapping[str, str]:
-        """Where the run stands: `store` (without credentials), `experiment`, `run_id`; empty when nothing is tracked."""
+        """Where the run stands: `store` (without credentials), `experiment`, `run_id`; empty if nothing is tracked."""
         ...
 
     def log(self, report: Report, folder: Path, reused: bool) -> None:
