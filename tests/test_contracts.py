@@ -124,7 +124,7 @@ def test_text_encoder_gives_one_finite_row_a_text_or_says_what_is_missing(choice
     encoder: TextEncoder = component("encoder", choice)
     texts = ["the capital of France", "", "서울 " * 2000]
     if not is_here(encoder, runtime):
-        with pytest.raises(DataError, match="runtime.download=true"):
+        with pytest.raises(DataError, match=r"runtime\.download=true"):
             encoder.encode_texts(texts, runtime)
         return
     first, second = (encoder.encode_texts(texts, runtime) for _ in range(2))
