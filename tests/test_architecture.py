@@ -15,7 +15,7 @@ LAYERS = {
     1: {"cache", "expected", "fusion", "garble", "identity", "media", "metrics", "progress", "ranking", "redaction"}
     | {"scoring", "shard_folder", "shard_locks", "shards", "ties", "transcript", "trec"},
     2: {"datasets", "encoders", "indexes", "ocr", "report", "tracking"},
-    3: {"channels", "measure", "pipeline", "rankings", "score", "stages"},
+    3: {"bad_items", "channels", "measure", "pipeline", "rankings", "run", "score", "stages"},
     4: {"builder", "config"},
     5: {"__main__"},
 }

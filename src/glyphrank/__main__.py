@@ -18,7 +18,7 @@ from glyphrank.errors import ConfigError, DataError
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
-    from glyphrank.pipeline import Run
+    from glyphrank.run import Run
     from glyphrank.tracking.start import Start
 
 logger = logging.getLogger("glyphrank")

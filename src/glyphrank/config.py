@@ -16,8 +16,8 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, raise_for
-from glyphrank.pipeline import Run
 from glyphrank.redaction import redact, redact_text
+from glyphrank.run import Run
 from glyphrank.tracking.start import Start
 
 

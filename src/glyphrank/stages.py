@@ -36,8 +36,13 @@ class EncodedTexts:
     failed: frozenset[str]
 
 
-def read_items(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list[Reading]:
-    """The reading of every item, equal items read once. Failures are not kept: the next run tries again."""
+def read_items(ocr: OcrEngine | None, items: Sequence[Item], runtime: Runtime) -> list[Reading]:
+    """The reading of every item, equal items read once; empty ones without an engine.
+
+    Failures are not kept: the next run tries again.
+    """
+    if ocr is None:
+        return [Reading(Source.embedded)] * len(items)
     inputs = [digest_json([item.text, item.media and item.media.digest]) for item in items]
     failures: dict[str, Reading] = {}
 

@@ -90,7 +90,7 @@ def test_run_where_no_document_opens_names_the_causes(tmp_path: Path) -> None:
     cut_off(write_pdf(tmp_path / "data" / "cut.pdf", "first"))
     corpus(tmp_path / "data", pages("locked.pdf", "cut.pdf"), QUERIES, QRELS)
     message = refused(*RUN, cwd=tmp_path)
-    assert "2 of 2 items cannot be read" in message
+    assert "2 of 2 items cannot be read or encoded" in message
     assert "p1: locked.pdf: encrypted" in message
     assert "p2: cut.pdf: not a PDF, or damaged" in message
 
@@ -114,7 +114,7 @@ def test_run_with_bad_pages_among_good_ones_keeps_them_unretrievable(tmp_path: P
         tags = dict(store.execute("select key, value from tags").fetchall())
     assert tags["complete"] == "false"
     message = refused(*command, "on_bad_media=error", "tracking=none", cwd=tmp_path)
-    assert "2 of 3 items cannot be read" in message
+    assert "2 of 3 items cannot be read or encoded" in message
 
 
 def test_run_that_fails_stands_failed_in_the_store_with_its_message(tmp_path: Path) -> None:  # case L05

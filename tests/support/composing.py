@@ -10,7 +10,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from glyphrank.__main__ import config_folder
 from glyphrank.config import build
-from glyphrank.pipeline import Run
+from glyphrank.run import Run
 from glyphrank.tracking.start import Start
 
 CONF = config_folder()

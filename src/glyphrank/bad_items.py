@@ -1,0 +1,38 @@
+"""What to do about items that cannot be read or encoded: keep them as not retrieved, or stop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from glyphrank.errors import DataError
+from glyphrank.records import Task
+
+MOST_SHOWN = 10
+"""Bad items that an error names."""
+
+
+class BadMedia(StrEnum):
+    """The choice of a run: `keep` lists the item and leaves it in the gallery, unretrievable; `error` stops."""
+
+    keep = "keep"
+    error = "error"
+
+
+def check_failures(task: Task, failures: Mapping[str, str], policy: BadMedia) -> None:
+    """Lets failed items pass, or not.
+
+    Args:
+        failures: item id -> why it failed.
+
+    Raises:
+        DataError: every item failed, or one did and the policy is `error`; the first ten are named.
+    """
+    everything = len(failures) == len(task.items)
+    if not failures or (policy is BadMedia.keep and not everything):
+        return
+    advice = "" if everything else "; on_bad_media=keep goes on without them"
+    lines = [f"{task.name}: {len(failures)} of {len(task.items)} items cannot be read or encoded{advice}"]
+    lines += [f"  {item_id}: {why}" for item_id, why in list(failures.items())[:MOST_SHOWN]]
+    lines += [f"  and {len(failures) - MOST_SHOWN} more"] if len(failures) > MOST_SHOWN else []
+    raise DataError("\n".join(lines))
