@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
+
 from glyphrank.records import Line, Reading, Source
 from glyphrank.transcript import AllLines, NormalForm, Order
 
@@ -33,6 +35,13 @@ def test_all_lines_brings_decomposed_hangul_to_nfc() -> None:  # case P04
 
 def test_all_lines_nfkc_folds_full_width_letters() -> None:
     assert AllLines(Order.source, "\n", NormalForm.nfkc).write(reading(Line("ＡＢ１"))) == "AB1"
+
+
+@pytest.mark.parametrize("form", list(NormalForm))
+def test_all_lines_brings_queries_and_texts_to_one_form(form: NormalForm) -> None:  # case P04
+    transcript = AllLines(Order.source, "\n", form)
+    for text in ("ＡＢ１", unicodedata.normalize("NFD", "한국어")):
+        assert transcript.query(text) == transcript.write(reading(Line(text)))
 
 
 def test_all_lines_of_nothing_or_of_white_space_is_empty() -> None:  # case P02

@@ -10,6 +10,7 @@ import numpy as np
 from glyphrank.encoders import Lexical, TextEncoder
 from glyphrank.identity import digest_text
 from glyphrank.indexes import Index
+from glyphrank.rankings import Asked
 from glyphrank.records import IntArray, Item, Runtime
 from glyphrank.scoring import Channel, matrix, place, select
 from glyphrank.stages import encode_queries, encode_texts, tokenise
@@ -31,24 +32,25 @@ class Part:
     counts: Mapping[str, int]
 
 
-def lexical_part(lexical: Lexical, asked: Sequence[str], texts: Sequence[str], runtime: Runtime) -> Part:
+def lexical_part(lexical: Lexical, asked: Asked, texts: Sequence[str], runtime: Runtime) -> Part:
     """Channel `lexical`: BM25 and its kind, over the items that have a text.
 
     Args:
-        asked: u distinct query texts.
+        asked: the distinct query texts.
         texts: (n,) the transcript of each item, "" where there is none.
     """
     present = [position for position, text in enumerate(texts) if text]
     searcher = lexical.build(tokenise(lexical.analyser, [texts[position] for position in present], runtime))
-    queries = tokenise(lexical.analyser, asked, runtime)
-    channel = Channel("lexical", searcher, queries, np.arange(len(asked)), _numbered(present, len(texts)))
-    return Part(channel, {}, {"queries_without_tokens": sum(not tokens for tokens in queries)})
+    queries = tokenise(lexical.analyser, asked.texts, runtime)
+    channel = Channel("lexical", searcher, queries, np.arange(len(asked.texts)), _numbered(present, len(texts)))
+    without = np.array([not tokens for tokens in queries], dtype=np.bool_)
+    return Part(channel, {}, {"queries_without_tokens": int(without[asked.number].sum())})
 
 
 def text_part(
     encoder: TextEncoder,
     index: Index,
-    asked: Sequence[str],
+    asked: Asked,
     items: Sequence[Item],
     texts: Sequence[str],
     runtime: Runtime,
@@ -57,20 +59,21 @@ def text_part(
     digests = [digest_text(text) if text else "" for text in texts]
     encoded = encode_texts(encoder, [text for text in texts if text], runtime)
     entries, number = matrix(encoded.vectors)
-    queries = encode_queries(encoder, asked, runtime)
+    queries = encode_queries(encoder, asked.texts, runtime)
+    asked_digests = [digest_text(text) for text in asked.texts]
     asking, query_number = matrix(queries.vectors)
     channel = Channel(
         "text",
         index.build(entries),
         asking.values,
-        select(query_number, place(queries.vectors.ids, [digest_text(text) for text in asked])),
+        select(query_number, place(queries.vectors.ids, asked_digests)),
         select(number, place(encoded.vectors.ids, digests)),
     )
     failures = {item.id: UNUSABLE for item, digest in zip(items, digests, strict=True) if digest in encoded.failed}
     counts = {
         "truncated_texts": sum(digest in encoded.truncated for digest in digests),
-        "truncated_queries": len(queries.truncated),
-        "failed_queries": len(queries.failed),
+        "truncated_queries": sum(asked_digests[number] in queries.truncated for number in asked.number),
+        "failed_queries": sum(asked_digests[number] in queries.failed for number in asked.number),
     }
     return Part(channel, failures, counts)
 

@@ -81,10 +81,12 @@ def notes_of(counts: Mapping[str, int]) -> list[str]:
     """What a reader of the numbers should know, in sentences."""
     sentences = {
         "queries_without_relevant": "queries have no relevant item and stand in no mean",
+        "items_without_text": "items have no text, so text channels never retrieve them",
         "image_only_items": "items hold images but no text; an OCR engine would read them",
         "garbled_items": "items have a text layer that is no readable text",
         "truncated_texts": "texts are longer than text.max_length; the encoder read their beginning",
         "truncated_queries": "queries are longer than text.max_length; the encoder read their beginning",
+        "queries_without_tokens": "queries have no token and retrieve nothing in channel lexical",
         "failed_queries": "queries have no usable vector and retrieve nothing in channel text",
     }
     return [f"{counts[name]} {sentence}" for name, sentence in sentences.items() if counts.get(name)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from glyphrank.bad_items import check_failures
 from glyphrank.channels import Part, lexical_part, text_part
@@ -93,7 +94,8 @@ def build_parts(run: Run, task: Task, texts: Sequence[str]) -> list[Part]:
         raise DataError(
             f"{task.name}: none of the {len(texts)} items has a text that can be read from it; choose another ocr"
         )
-    asked = Asked.of(task).texts
+    asked = Asked.of(task)
+    asked = replace(asked, texts=tuple(run.transcript.query(text) for text in asked.texts))
     parts = []
     if run.text:
         parts.append(text_part(run.text, run.index, asked, task.items, texts, run.runtime))

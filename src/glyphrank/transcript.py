@@ -18,6 +18,10 @@ class Transcript(Protocol):
         """The text; "" when nothing was read."""
         ...
 
+    def query(self, text: str) -> str:
+        """A query in the form in which texts are written, so that both sides compare."""
+        ...
+
 
 class Order(StrEnum):
     """In which order lines are joined."""
@@ -27,7 +31,7 @@ class Order(StrEnum):
 
 
 class NormalForm(StrEnum):
-    """Unicode form of the text; encoders and analysers bring queries to NFC."""
+    """Unicode form of texts and queries. Encoders and analysers bring both to NFC at least."""
 
     none = "none"
     nfc = "nfc"
@@ -42,7 +46,7 @@ class AllLines:
         order: `source` keeps the order of the engine or publisher; `top_down` sorts by frame, then top edge, then left
             edge, lines without a box before those with one.
         separator: what stands between two lines.
-        normal_form: Unicode form of the result.
+        normal_form: Unicode form of texts and queries alike.
     """
 
     VERSION: ClassVar[int] = 1
@@ -53,7 +57,10 @@ class AllLines:
     def write(self, reading: Reading) -> str:
         """The text of all lines; a text of white space alone becomes ""."""
         lines = reading.lines if self.order is Order.source else _top_down(reading.lines)
-        text = self.separator.join(line.text for line in lines).strip()
+        return self.query(self.separator.join(line.text for line in lines).strip())
+
+    def query(self, text: str) -> str:
+        """A query in the Unicode form of the texts."""
         if self.normal_form is NormalForm.none:
             return text
         return unicodedata.normalize("NFC" if self.normal_form is NormalForm.nfc else "NFKC", text)

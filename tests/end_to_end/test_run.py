@@ -148,3 +148,19 @@ def test_help_lists_the_groups_of_conf_alone(tmp_path: Path) -> None:
     groups = [line.split(":")[0] for line in listed.splitlines() if ":" in line]
     wanted = ["dataset", "encoder", "experiment", "fusion", "index", "metrics", "ocr", "tracking", "transcript"]
     assert groups == wanted
+
+
+def test_run_with_nfkc_finds_full_width_queries_in_full_width_texts(tmp_path: Path) -> None:  # case P04
+    items = [
+        {"id": "a", "text": "ＡＢＣ １２３ 문서"},
+        {"id": "b", "text": "다른 페이지"},
+        {"id": "c", "text": "ABC 일반"},
+    ]
+    queries = [{"id": "q1", "text": "１２３"}, {"id": "q2", "text": "!!"}, {"id": "q3", "text": "!!"}]
+    corpus(tmp_path / "data", items, queries, ["q1\ta\t1"])
+    for form in ("nfc", "nfkc"):
+        choices = ("encoder@lexical=bm25_words", f"transcript.normal_form={form}", "tracking=none")
+        ran("run", "dataset=folder", "dataset.root=data", *choices, cwd=tmp_path)
+    for report in reports(tmp_path):
+        assert report["metrics"]["hit_rate_at_1"] == 1.0
+        assert report["counts"]["queries_without_tokens"] == 2
