@@ -17,7 +17,7 @@ LAYERS = {
     2: {"datasets", "encoders", "indexes", "ocr", "report", "tracking"},
     3: {"bad_items", "channels", "measure", "pipeline", "rankings", "run", "score", "stages"},
     4: {"builder", "config"},
-    5: {"__main__"},
+    5: {"__main__", "job"},
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 HEAVY = {"torch", "mlflow", "sentence_transformers", "transformers", "bm25s", "kiwipiepy", "pypdfium2", "reportlab"}

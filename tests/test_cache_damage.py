@@ -97,6 +97,26 @@ def test_a_shard_under_the_name_of_another_gives_no_wrong_value(tmp_path: Path) 
     assert 1 <= len(again.seen) <= 8
 
 
+@pytest.mark.parametrize("how", ["cut in the header", "empty", "flipped"])
+def test_a_damaged_shard_is_removed_even_when_its_name_is_not_written_again(tmp_path: Path, how: str) -> None:
+    Upper()(stage(tmp_path), TEXTS)
+    victim = stage(tmp_path).folder / min(shard_files(stage(tmp_path)))
+    damage(victim, how)
+    _open.cache_clear()
+    assert Upper()(stage(tmp_path), TEXTS[::-1]).damaged == 1  # another order, so other shards
+    assert not victim.exists()
+    _open.cache_clear()
+    again = Upper()
+    assert again(stage(tmp_path), TEXTS).damaged == 0
+    assert again.seen == []
+
+
+def test_a_pipe_among_the_shards_is_passed_over(tmp_path: Path) -> None:
+    stage(tmp_path).folder.mkdir(parents=True)
+    os.mkfifo(stage(tmp_path).folder / f"{'0' * 32}.jsonl.zst")
+    assert Upper()(stage(tmp_path), TEXTS[:9]).worked == 9
+
+
 def test_foreign_files_are_ignored_with_one_warning_each(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = stage(tmp_path).folder
     (folder / "a folder").mkdir(parents=True)

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import unicodedata
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from glyphrank.garble import garble_share
+from glyphrank.media.pdf import page_count, page_text
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize(
@@ -40,6 +45,31 @@ def test_garble_share_counts_what_no_writer_wrote(text: str, share: float) -> No
 )
 def test_garble_share_of_ordinary_text_is_zero(text: str) -> None:
     assert garble_share(text) == 0.0
+
+
+def shifted(text: str, by: int) -> str:
+    """The text under a map of characters in which every syllable has another's place."""
+    return "".join(chr((ord(c) - 0xAC00 + by) % 11172 + 0xAC00) if "\uac00" <= c <= "\ud7a3" else c for c in text)
+
+
+KOREAN = [
+    "시민들은 공공 자전거를 모두 41,200회 빌려 탔다. 전년보다 3.2 % 늘어난 것이다. 권역별로는 강변에서 가장 많이 탔다.",
+    "이 안내서는 데비안 GNU/리눅스 시스템을 설치하는 방법을 설명한다. 하드웨어 요구 사항과 추가 정보를 얻는 방법도 있다.",
+]
+
+
+@pytest.mark.parametrize("by", [1, 28])
+@pytest.mark.parametrize("text", KOREAN)
+def test_garble_share_of_shifted_hangul_is_above_the_choice_of_conf(text: str, by: int) -> None:
+    limit = yaml.safe_load((ROOT / "conf" / "ocr" / "embedded.yaml").read_text(encoding="utf-8"))["garbled_above"]
+    assert garble_share(text) == 0.0
+    assert garble_share(shifted(text, by)) > limit
+
+
+@pytest.mark.shared
+def test_no_page_of_a_real_document_is_garbled(shared_data: Path) -> None:
+    document = shared_data / "guide_ko" / "install.ko.pdf"
+    assert {garble_share(page_text(document, page).text) for page in range(1, page_count(document) + 1)} == {0.0}
 
 
 @given(st.text())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from glyphrank.errors import ConfigError, DataError
-from glyphrank.identity import FileDigests, digest_file, digest_sources
+from glyphrank.identity import FileDigests, digest_file, digest_place, digest_sources
+from odd_files import odd_file
 
 
 class Reads:
@@ -76,7 +78,17 @@ def test_a_memory_that_cannot_be_written_only_costs_time(tmp_path: Path, monkeyp
     assert reads.count == 2
 
 
-@pytest.mark.parametrize("junk", ["", "{", "[]", '{"stamp": null}'])
+def test_a_memory_without_a_digest_is_read_over(tmp_path: Path) -> None:
+    path = tmp_path / "page.pdf"
+    path.write_bytes(b"one")
+    digests = FileDigests(tmp_path / "memory")
+    first = digests(path)
+    (memo,) = (tmp_path / "memory").iterdir()
+    memo.write_text(json.dumps({"stamp": json.loads(memo.read_text())["stamp"]}))
+    assert digests(path) == first
+
+
+@pytest.mark.parametrize("junk", ["", "{", "[]", '{"stamp": null}', "[" * 100_000])
 def test_a_damaged_memory_is_read_over(tmp_path: Path, junk: str) -> None:
     path = tmp_path / "page.pdf"
     path.write_bytes(b"one")
@@ -90,8 +102,42 @@ def test_a_damaged_memory_is_read_over(tmp_path: Path, junk: str) -> None:
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"gone\.pdf: cannot be read \(No such file or directory\)"):
         FileDigests(tmp_path / "memory")(tmp_path / "gone.pdf")
-    with pytest.raises(DataError, match=r"cannot be read \(Is a directory\)"):
-        FileDigests(tmp_path / "memory")(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["a directory", "a named pipe", "a socket", "a device"])
+def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(DataError, match=rf"cannot be read \({kind}, not a file\)"):
+        FileDigests(tmp_path / "memory")(odd_file(tmp_path / "odd", kind))
+    assert not (tmp_path / "memory").exists()
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "/".join(["x" * 200] * 50)])
+def test_a_name_that_no_disk_can_hold_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        FileDigests(tmp_path / "memory")(tmp_path / name)
+    with pytest.raises(DataError, match="cannot be read|no such file"):
+        digest_place(tmp_path / name, digest_file)
+
+
+def test_a_memory_that_fails_while_it_is_written_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # case C04
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    (tmp_path / "page.pdf").write_bytes(b"one")
+    assert FileDigests(tmp_path / "memory")(tmp_path / "page.pdf") == digest_file(tmp_path / "page.pdf")
+    assert list((tmp_path / "memory").iterdir()) == []
+
+
+def test_threads_that_remember_one_file_at_once_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[Path] = []
+    monkeypatch.setattr(Path, "replace", lambda path, _: names.append(path))
+    (tmp_path / "page.pdf").write_bytes(b"one")
+    for _ in range(2):
+        FileDigests(tmp_path / "memory")(tmp_path / "page.pdf")
+    assert len(set(names)) == 2
 
 
 def plug_in(folder: Path, name: str, files: Mapping[str, str]) -> None:

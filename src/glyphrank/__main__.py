@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-import math
 import os
 import secrets
 import sys
 import traceback
-from dataclasses import replace
+from contextlib import redirect_stderr
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from glyphrank import __version__
 from glyphrank.errors import ConfigError, DataError
 
-if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
-    from glyphrank.run import Run
-    from glyphrank.tracking.start import Start
-
-logger = logging.getLogger("glyphrank")
-
-_failures: list[str] = []
-_launcher = 0
+_LAUNCH = secrets.token_hex(3)
 
 USAGE = """usage: glyphrank COMMAND ...
 
@@ -60,65 +48,27 @@ def run(arguments: list[str]) -> int:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
+    from glyphrank.job import begin, exit_code, job
+    from glyphrank.redaction import RedactingStream
+
     _prepare(arguments)
-    try:
-        hydra.main(version_base="1.3", config_path=str(config_folder()), config_name="config")(job)()
-    except (ConfigError, DataError) as error:  # from a worker process of a launcher
-        return _say(_redacted(error))
-    except (HydraException, OmegaConfBaseException) as error:
-        return _say(_shortened(error))
-    except ValueError as error:
-        if not _raised_by_hydra(error):
-            raise
-        return _say(str(error))
-    except KeyboardInterrupt:
-        _say("interrupted")
-        return 130
-    return _end(sweep=bool({"-m", "--multirun"} & set(arguments)))
-
-
-def job(config: DictConfig) -> float:
-    """One cell: builds it, runs it inside its tracked run, prints its table; returns the primary metric.
-
-    A fault that a person can mend is kept for the end when Hydra runs the cell in the launching process, and the cell
-    returns NaN; in a worker process it is raised, since the launcher must learn of it.
-    """
-    from glyphrank.config import build, current_cell
-    from glyphrank.redaction import redact_folder
-
-    cell = current_cell()
-    redact_folder(cell.folder)
-    try:
-        return perform(*build(config), cell.folder)
-    except (ConfigError, DataError) as error:
-        if os.getpid() != _launcher:
-            raise
-        _failures.append(_redacted(error))
-        if cell.sweep:
-            logger.error("failed: %s\n%s", " ".join(cell.overrides), _failures[-1])
-        return math.nan
-
-
-def perform(run: Run, start: Start, folder: Path) -> float:
-    """Runs an experiment and hands its result on: to its own folder, to the tracker, to the terminal."""
-    from glyphrank.pipeline import execute
-    from glyphrank.report import results
-    from glyphrank.report.table import show
-    from glyphrank.tracking.untracked import Untracked
-
-    store = run.runtime.outputs / "results"
-    with (run.tracking or Untracked()).start(start, run.runtime) as tracked:
-        report, reused = execute(run, start.config)
-        report = replace(report, config=start.config)  # a stored result may come from a run with other paths
-        results.deliver(store, report, folder)
-        tracked.log(report, folder, reused)
-        if tracked.reference:
-            results.remember_run(store, report.identity, tracked.reference)
-    show(report, reused, sys.stdout)
-    print(f"files: {folder}")
-    if tracked.dashboard:
-        print(f"dashboard: {tracked.dashboard}")
-    return report.metrics[report.primary]
+    begin()
+    with redirect_stderr(RedactingStream(sys.stderr)):  # Hydra tells failed overrides as they were typed
+        try:
+            hydra.main(version_base="1.3", config_path=str(config_folder()), config_name="config")(job)()
+        except (ConfigError, DataError) as error:  # from a worker process of a launcher
+            return _say(str(error))
+        except (HydraException, OmegaConfBaseException) as error:
+            return _say(_shortened(error))
+        except KeyboardInterrupt:
+            _say("interrupted")
+            return 130
+        except Exception as error:
+            if isinstance(error, ValueError | OSError) and _raised_by_hydra(error):
+                return _say(str(error))
+            traceback.print_exc()
+            return 1
+    return exit_code()
 
 
 def config_folder() -> Path:
@@ -130,37 +80,30 @@ def config_folder() -> Path:
 
 def _prepare(arguments: list[str]) -> None:
     """What Hydra reads from its surroundings: arguments, the resolver for folder names, errors that reach us."""
-    from omegaconf import OmegaConf
-
-    global _launcher
-    _launcher = os.getpid()
-    _failures.clear()
+    register_resolvers()
     sys.argv = ["glyphrank run", *arguments]
-    launch = secrets.token_hex(3)
-    OmegaConf.register_new_resolver("launch", lambda: launch, use_cache=True, replace=True)
     os.environ["HYDRA_FULL_ERROR"] = "1"
 
 
-def _end(sweep: bool) -> int:
-    """The exit code, once every failure of a single run or the number of a sweep's is told."""
-    if not _failures:
-        return 0
-    if not sweep:
-        return _say(_failures[0])
-    _say(f"{len(_failures)} of the sweep's cells failed; each is shown above with its overrides")
-    return 1
+def register_resolvers() -> None:
+    """What `conf/` may use: `${launch:}`, a name for this launch, and `${place:PATH}`, a folder as it is meant."""
+    from omegaconf import OmegaConf
+
+    OmegaConf.register_new_resolver("launch", lambda: _LAUNCH, use_cache=True, replace=True)
+    OmegaConf.register_new_resolver("place", _place, replace=True)
+
+
+def _place(path: object) -> str:
+    """A path with `~` expanded; an empty one is refused, since it would mean the root of what is put below it."""
+    if not isinstance(path, str) or not path.strip():
+        raise ValueError(f"found {path!r}, wanted a folder; is GLYPHRANK_OUTPUTS set to nothing?")
+    return str(Path(path).expanduser())
 
 
 def _raised_by_hydra(error: Exception) -> bool:
-    """Whether Hydra itself raised it, e.g. for flags that do not go together."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    return str(frames[-1].f_globals.get("__name__")).startswith("hydra.")
-
-
-def _redacted(error: Exception) -> str:
-    from glyphrank.redaction import redact_text
-
-    return redact_text(str(error))
+    """Whether it came up in Hydra's own work: flags that do not go together, a folder that it may not make."""
+    frames = [frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return "glyphrank.job" not in frames
 
 
 def _shortened(error: Exception) -> str:
@@ -169,7 +112,7 @@ def _shortened(error: Exception) -> str:
 
     causes = [str(error)] + ([str(error.__cause__)] if error.__cause__ else [])
     message = "\n".join(line for cause in causes for line in cause.splitlines() if line.strip())
-    if isinstance(error, OverrideParseException) and not message.isascii():
+    if isinstance(error, OverrideParseException):
         message += "\nText with Hangul, spaces or brackets needs inner quotes: 'key=\"한국어\"'"
     return message
 

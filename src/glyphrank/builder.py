@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import json
+import math
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -17,8 +18,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError
 
 from glyphrank.errors import ConfigError
+from glyphrank.redaction import REDACTED, is_secret
 
 BROKEN: Any = object()
 """Stands for a value that has a fault already, so that it is not reported twice."""
@@ -51,7 +54,10 @@ class Builder:
 
     def build(self, kind: type, node: Mapping[str, Any], path: str = "") -> Any:
         """An instance of the dataclass `kind`, or a placeholder when there are faults."""
-        hints = typing.get_type_hints(kind, include_extras=True)
+        try:
+            hints = typing.get_type_hints(kind, include_extras=True)
+        except (NameError, TypeError) as error:
+            return self._fault(path, f"the fields of {kind.__name__} have no known types: {error}")
         wanted = {field.name: hints[field.name] for field in fields(kind) if field.init}
         broken = self._unknown(node, wanted, path)
         values = {}
@@ -68,6 +74,8 @@ class Builder:
             return kind(**values)
         except ValueError as error:
             return self._fault(path, str(error))
+        except Exception as error:  # a component of a plug-in may raise anything
+            return self._fault(path, f"{kind.__name__} cannot be built: {type(error).__name__}: {error}")
 
     def _fault(self, path: str, message: str) -> Any:
         self.faults.append(Fault(path, message))
@@ -90,14 +98,16 @@ class Builder:
         if isinstance(node, Mapping) and "_target_" in node:
             return self._component(inner, node, path)
         if _is_protocol(inner):
-            return self._fault(path, f"found {_show(node)}, wanted a component, a node with `_target_`")
+            return self._fault(path, f"found {_show(node, path)}, wanted a component, a node with `_target_`")
         if is_dataclass(inner) and isinstance(inner, type):
             if not isinstance(node, Mapping):
-                return self._fault(path, f"found {_show(node)}, wanted fields of {inner.__name__}")
+                return self._fault(path, f"found {_show(node, path)}, wanted fields of {inner.__name__}")
             return self.build(inner, node, path)
         return self._plain(hint, inner, node, path)
 
     def _component(self, wanted: Any, node: Mapping[str, Any], path: str) -> Any:
+        if node["_target_"] is BROKEN:
+            return BROKEN
         try:
             kind = find_component(node["_target_"], self._packages)
         except LookupError as error:
@@ -111,13 +121,27 @@ class Builder:
     def _plain(self, hint: Any, inner: Any, node: Any, path: str) -> Any:
         if typing.get_origin(inner) is tuple and isinstance(node, list):
             return self._tuple(inner, node, path)
+        if typing.get_origin(inner) in (dict, Mapping) and isinstance(node, Mapping):
+            return self._mapping(inner, node, path)
+        if isinstance(node, float) and not math.isfinite(node):
+            return self._fault(path, f"found {node}, wanted a finite number")
         try:
             value = TypeAdapter(hint).validate_json(json.dumps(node), strict=True)
+        except PydanticSchemaGenerationError:
+            return self._fault(
+                path, f"its type {_name(hint)} is none that a YAML can fill; use plain types or a component"
+            )
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join([path, *(str(part) for part in first["loc"])])
-            return self._fault(place, f"found {_show(first['input'])}, wanted {_wanted(hint, first['msg'])}")
+            found = _show(first["input"], path)
+            return self._fault(place, f"found {found}, wanted {_wanted(hint, first['msg'])}")
         return self._folder / value.expanduser() if isinstance(value, Path) else value
+
+    def _mapping(self, hint: Any, node: Mapping[str, Any], path: str) -> Any:
+        kind = typing.get_args(hint)[1]
+        values = {name: self._value(kind, entry, _join(path, str(name))) for name, entry in node.items()}
+        return BROKEN if any(value is BROKEN for value in values.values()) else values
 
     def _tuple(self, hint: Any, node: Sequence[Any], path: str) -> Any:
         kinds = typing.get_args(hint)
@@ -142,8 +166,8 @@ def find_component(target: object, packages: Collection[str]) -> type:
         raise LookupError(f"{target!r} is outside glyphrank; name its package in `plugins` to allow it")
     try:
         kind = getattr(importlib.import_module(module_name), name, None)
-    except ImportError as error:
-        raise LookupError(f"{target!r} cannot be imported: {error}") from error
+    except Exception as error:  # importing runs the plug-in's code, which may raise anything
+        raise LookupError(f"{target!r} cannot be imported: {type(error).__name__}: {error}") from error
     if not (
         isinstance(kind, type) and is_dataclass(kind) and (kind.__module__, kind.__qualname__) == (module_name, name)
     ):
@@ -163,7 +187,7 @@ def fits(kind: type, wanted: Any) -> bool:
 def raise_for(faults: Sequence[Fault], origin: Callable[[str], str]) -> None:
     """Raises one ConfigError that names all faults, each with where its value came from; returns if there are none."""
     if faults:
-        lines = [f"  {fault.path}: {fault.message}{origin(fault.path)}" for fault in faults]
+        lines = [f"  {': '.join(filter(None, (fault.path, fault.message)))}{origin(fault.path)}" for fault in faults]
         count = "1 fault" if len(lines) == 1 else f"{len(lines)} faults"
         raise ConfigError("\n".join([f"{count} in the configuration:", *lines]))
 
@@ -185,7 +209,10 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _show(value: object) -> str:
+def _show(value: object, path: str) -> str:
+    """A value for a message; what stands below a name that says secret is not shown."""
+    if any(is_secret(part) for part in path.split(".")):
+        return REDACTED
     shown = repr(value)
     return f"{shown if len(shown) < 80 else shown[:77] + '...'} ({type(value).__name__})"
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from glyphrank.identity import digest_text
+from glyphrank.redaction import redact
 from glyphrank.shard_folder import ShardFolder
 from glyphrank.shard_locks import ShardLocks
 from glyphrank.shards import Codec, Gatherer, Value
@@ -241,7 +242,7 @@ def _manifest(stage: Stage[Value, Values]) -> dict[str, object]:
     return {
         "stage": stage.name,
         "key": stage.key,
-        "recipe": stage.recipe,
+        "recipe": redact(stage.recipe),
         "versions": {name: _version(name) for name in ("glyphrank", "numpy")} | {"python": platform.python_version()},
         "device": stage.device,
         "first_made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

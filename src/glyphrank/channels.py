@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glyphrank.encoders import Lexical, TextEncoder
+from glyphrank.errors import DataError
 from glyphrank.identity import digest_text
 from glyphrank.indexes import Index
 from glyphrank.rankings import Asked
@@ -58,6 +59,8 @@ def text_part(
     """Channel `text`: dense vectors of transcripts, over the items that have one; arguments as in `lexical_part`."""
     digests = [digest_text(text) if text else "" for text in texts]
     encoded = encode_texts(encoder, [text for text in texts if text], runtime)
+    if not encoded.vectors.ids:
+        raise DataError(f"channel text: {type(encoder).__name__} gave no text a usable vector; {UNUSABLE} each time")
     entries, number = matrix(encoded.vectors)
     queries = encode_queries(encoder, asked.texts, runtime)
     asked_digests = [digest_text(text) for text in asked.texts]

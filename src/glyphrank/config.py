@@ -16,9 +16,13 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, raise_for
-from glyphrank.redaction import redact, redact_text
+from glyphrank.identity import digest_text
+from glyphrank.redaction import redact, redact_override
 from glyphrank.run import Run
 from glyphrank.tracking.start import Start
+
+LONGEST_NAME = 250
+"""Characters of a run's name that every store takes."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,13 @@ class Cell:
 
     Attributes:
         folder: absolute folder of this run's files.
+        copies: the files in which Hydra keeps what the person asked for, as it was typed.
         overrides: what the person asked for, secrets removed.
         sweep: whether it is one cell of several.
     """
 
     folder: Path
+    copies: tuple[Path, ...]
     overrides: tuple[str, ...]
     sweep: bool
 
@@ -39,8 +45,11 @@ class Cell:
 def current_cell() -> Cell:
     """What Hydra says of the job that runs now."""
     hydra = HydraConfig.get()
-    overrides = tuple(redact_text(override) for override in _texts(hydra.overrides.task))
-    return Cell(Path(hydra.runtime.output_dir), overrides, hydra.mode == RunMode.MULTIRUN)
+    overrides = tuple(redact_override(override) for override in _texts(hydra.overrides.task))
+    folder, sweep = Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN
+    copies = sorted((folder / hydra.output_subdir).glob("*.yaml")) if hydra.output_subdir else []
+    copies += [Path(hydra.runtime.cwd, hydra.sweep.dir, "multirun.yaml")] if sweep else []
+    return Cell(folder, tuple(copies), overrides, sweep)
 
 
 def build(config: DictConfig) -> tuple[Run, Start]:
@@ -58,7 +67,7 @@ def build(config: DictConfig) -> tuple[Run, Start]:
     plain = _resolve(config, faults)
     choices = {name: choice for name, choice in hydra.runtime.choices.items() if not name.startswith("hydra/")}
     overrides = _texts(hydra.overrides.task)
-    plugins = _plugins(plain, hydra)
+    plugins = _plugins(plain, hydra, faults)
     packages = {"glyphrank", *plugins}
     builder = Builder(packages, launched_from, _ChoiceList(choices, _folders(hydra), packages))
     run = builder.build(Run, plain)
@@ -67,7 +76,7 @@ def build(config: DictConfig) -> tuple[Run, Start]:
         name=_name(choices, overrides),
         choices=choices,
         config=redact(plain),
-        overrides=tuple(redact_text(override) for override in overrides),
+        overrides=tuple(redact_override(override) for override in overrides),
         launched_from=launched_from,
     )
     return run, start
@@ -83,10 +92,9 @@ def _name(choices: Mapping[str, str], overrides: Sequence[str]) -> str:
     """What the dashboard calls the run: its dataset and channels, then the values that were overridden."""
     slots = ("dataset", "encoder@text", "encoder@lexical")
     parts = [choices[slot] for slot in slots if choices.get(slot, "none") != "none"]
-    groups = {name.partition("=")[0] for name in overrides} - set(choices)
-    return " ".join(
-        [*parts, *(redact_text(override) for override in overrides if override.partition("=")[0] in groups)]
-    )
+    fields = [override for override in overrides if override.partition("=")[0] not in choices]
+    name = " ".join([*parts, *(redact_override(override) for override in fields)])
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 9]} {digest_text(name)[:8]}"
 
 
 def _resolve(config: DictConfig, faults: list[Fault]) -> dict[str, Any]:
@@ -113,10 +121,15 @@ def _walk(parent: DictConfig | ListConfig, key: Any, path: str, faults: list[Fau
     return value
 
 
-def _plugins(plain: Mapping[str, Any], hydra: HydraConf) -> list[str]:
+def _plugins(plain: Mapping[str, Any], hydra: HydraConf, faults: list[Fault]) -> list[str]:
     """The packages a person allows; their folders (of the launch and of --config-dir) become importable, last."""
     named = plain.get("plugins")
     plugins = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    faults += [
+        Fault(f"plugins[{position}]", f"found {name!r}, wanted the name of a top package, without dots")
+        for position, name in enumerate(plugins)
+        if not name.isidentifier()
+    ]
     if plugins:
         known = set(sys.path)
         sys.path += [str(place) for place in (*_folders(hydra), hydra.runtime.cwd) if str(place) not in known]
@@ -154,7 +167,7 @@ class _ChoiceList:
         try:
             node = OmegaConf.load(file)
             return fits(find_component(OmegaConf.select(node, "_target_"), self.packages), wanted)
-        except (LookupError, OmegaConfBaseException):
+        except Exception:  # a file that cannot even be read is no choice; its own faults are not asked for here
             return False
 
 
@@ -168,8 +181,10 @@ class _Origins:
     def __call__(self, path: str) -> str:
         for override in reversed(self.overrides):
             name = override.partition("=")[0].lstrip("+~")
-            inside = path == name or path.startswith((f"{name}.", f"{name}["))
+            inside = path == name or path.startswith((f"{name}.", f"{name}[")) or name.startswith(f"{path}.")
             if path and inside and name not in self.choices:
-                return f" [override {redact_text(override)}]"
+                return f" [override {redact_override(override)}]"
         slot = _slot(path, self.choices)
-        return f" [{slot}={self.choices[slot]}]" if slot else ""
+        sources = [slot] if slot else []
+        sources += ["experiment"] if path and self.choices.get("experiment") else []
+        return f" [{', '.join(f'{name}={self.choices[name]}' for name in sources)}]" if sources else ""

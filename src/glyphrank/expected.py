@@ -29,11 +29,13 @@ class FirstGroup:
     def hit(self, cutoff: int) -> Numbers:
         """(q,) probability that a relevant item stands within the cut-off.
 
-        A miss is hypergeometric: C(m - r, c) / C(m, c) = prod over i < c of (m - r - i) / (m - i).
+        A miss is hypergeometric: C(m - r, c) / C(m, c) = prod over i < r of (m - c - i) / (m - i).
         """
+        inside = np.clip(cutoff - self.higher, 0, self.tied)
         missed = np.ones(len(self.higher))
-        for place in range(1, cutoff + 1):
-            missed *= np.where(self.higher + place <= cutoff, self._survive(place), 1.0)
+        for turn in range(int(self.members.max(initial=0))):
+            left = np.maximum(self.tied - turn, 1)
+            missed *= np.where(turn < self.members, np.maximum(left - inside, 0) / left, 1.0)
         return 1 - missed
 
     def best_rank(self) -> Numbers:
@@ -43,7 +45,7 @@ class FirstGroup:
     def reciprocal_rank(self, cutoff: int) -> Numbers:
         """(q,) expected 1 / place of the best relevant item, 0 beyond the cut-off."""
         total, missed = np.zeros(len(self.higher)), np.ones(len(self.higher))
-        for place in range(1, cutoff + 1):
+        for place in range(1, int(min(cutoff, self.tied.max(initial=0))) + 1):
             still = missed * self._survive(place)
             rank = self.higher + place
             total += np.where(rank <= cutoff, (missed - still) / rank, 0.0)
@@ -74,12 +76,13 @@ def first_group(ranks: Ranks) -> FirstGroup:
 
 def share_within(ranks: Ranks, cutoff: int) -> Numbers:
     """(m,) probability that a relevant item stands within the cut-off: c / m of its group."""
-    inside = np.clip(cutoff - ranks.higher, 0, ranks.tied)
+    inside = np.clip(min(cutoff, len(ranks.item_ids)) - ranks.higher, 0, ranks.tied)
     return np.where(ranks.retrieved, inside / np.maximum(ranks.tied, 1), 0.0)
 
 
 def discount_within(ranks: Ranks, cutoff: int) -> Numbers:
     """(m,) expected 1 / log2(place + 1) of a relevant item, 0 beyond the cut-off: the mean over its group's places."""
+    cutoff = min(cutoff, len(ranks.item_ids))  # no more places than that are ever filled
     discounts = 1 / np.log2(np.arange(2, cutoff + 2))
     summed = np.concatenate([[0.0], np.cumsum(discounts)])
     first, last = np.minimum(ranks.higher, cutoff), np.minimum(ranks.higher + ranks.tied, cutoff)

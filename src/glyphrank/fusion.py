@@ -2,11 +2,12 @@
 
 Everything here is arithmetic on rows, (b, n) float32, -inf where a channel did not retrieve the item. Each row is
 treated by itself, so the result does not depend on how queries are grouped into blocks, and items with equal scores
-in every channel stay equal.
+in every channel stay equal. Fused rows are float64: rounding them to float32 would tie items that differ.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,12 +20,19 @@ from glyphrank.records import BoolArray, FloatArray
 
 Numbers = NDArray[np.float64]
 
+_ORDINARY = 256
+"""Weights of 2 to the power of this (or of its negative) and less are used as they are."""
+
 
 class Fusion(Protocol):
     """Makes one block of rows out of several."""
 
-    def fuse(self, rows: Mapping[str, FloatArray]) -> FloatArray:
-        """Fused scores, (b, n) float32; -inf only where every channel has -inf."""
+    def fuse(self, rows: Mapping[str, FloatArray]) -> Numbers:
+        """Fused scores, (b, n) float64: -inf only where every channel has -inf, all others finite.
+
+        Raises:
+            ValueError: a channel has no weight, or all channels have weight 0.
+        """
         ...
 
 
@@ -44,21 +52,21 @@ class ReciprocalRank:
     channel did not retrieve gets nothing from it.
 
     Attributes:
-        k: above 0; 60 in the paper.
-        weights: channel -> weight, at least 0; a channel without an entry is an error.
+        k: finite, above 0; 60 in the paper.
+        weights: channel -> weight, finite, at least 0 and one above; a channel without an entry is an error.
     """
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
     k: float
     weights: dict[str, float]
 
     def __post_init__(self) -> None:
-        if not self.k > 0:
-            raise ValueError(f"k is {self.k}; wanted a number above 0")
+        if not 0 < self.k < math.inf:
+            raise ValueError(f"k is {self.k}; wanted a finite number above 0")
         _check_weights(self.weights)
 
-    def fuse(self, rows: Mapping[str, FloatArray]) -> FloatArray:
-        """Fused scores, (b, n) float32."""
+    def fuse(self, rows: Mapping[str, FloatArray]) -> Numbers:
+        """Fused scores, (b, n) float64."""
         weights = _weights_of(self.weights, rows)
         total = sum(
             weights[name] * np.where(np.isfinite(block), 1 / (self.k + competition_ranks(block)), 0)
@@ -74,18 +82,18 @@ class WeightedSum:
     Attributes:
         normalisation: `minmax` to [0, 1] (a row of one value becomes 1, what was not retrieved 0), `zscore` to mean 0
             and deviation 1 (a row of one value becomes 0), `none`.
-        weights: channel -> weight, at least 0; a channel without an entry is an error.
+        weights: channel -> weight, finite, at least 0 and one above; a channel without an entry is an error.
     """
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
     normalisation: Normalisation
     weights: dict[str, float]
 
     def __post_init__(self) -> None:
         _check_weights(self.weights)
 
-    def fuse(self, rows: Mapping[str, FloatArray]) -> FloatArray:
-        """Fused scores, (b, n) float32."""
+    def fuse(self, rows: Mapping[str, FloatArray]) -> Numbers:
+        """Fused scores, (b, n) float64."""
         weights = _weights_of(self.weights, rows)
         total = sum(weights[name] * normalise(block, self.normalisation) for name, block in rows.items())
         return _unless_missing_everywhere(np.asarray(total), rows)
@@ -135,17 +143,24 @@ def _standardised(filled: Numbers, finite: BoolArray) -> Numbers:
 def _check_weights(weights: Mapping[str, float]) -> None:
     for name, weight in weights.items():
         if not (np.isfinite(weight) and weight >= 0):
-            raise ValueError(f"the weight of {name!r} is {weight}; wanted a number of at least 0")
+            raise ValueError(f"the weight of {name!r} is {weight}; wanted a finite number of at least 0")
+    if not any(weights.values()):
+        raise ValueError(f"all weights are 0: {dict(weights)}; wanted one above 0 at least")
 
 
-def _weights_of(weights: Mapping[str, float], rows: Mapping[str, FloatArray]) -> Mapping[str, float]:
+def _weights_of(weights: Mapping[str, float], rows: Mapping[str, FloatArray]) -> dict[str, float]:
+    """Weights of the channels at hand, divided by a power of two where products would leave the range of float64."""
     for name in rows:
         if name not in weights:
             raise ValueError(f"channel {name!r} has no weight; found weights for {sorted(weights)}")
-    return weights
+    here = {name: float(weights[name]) for name in rows}
+    if not any(here.values()):
+        raise ValueError(f"the channels {sorted(here)} all have weight 0; wanted one above 0 at least")
+    exponent = math.frexp(max(here.values()))[1]
+    return here if abs(exponent) <= _ORDINARY else {name: math.ldexp(here[name], -exponent) for name in here}
 
 
-def _unless_missing_everywhere(total: Numbers, rows: Mapping[str, FloatArray]) -> FloatArray:
+def _unless_missing_everywhere(total: Numbers, rows: Mapping[str, FloatArray]) -> Numbers:
     missing: BoolArray = np.logical_and.reduce([np.isneginf(block) for block in rows.values()])
-    fused: FloatArray = np.where(missing, -np.inf, total).astype(np.float32)
-    return fused
+    total[missing] = -np.inf
+    return total

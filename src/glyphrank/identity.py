@@ -7,8 +7,11 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import secrets
+import stat
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -58,35 +61,61 @@ class FileDigests:
         self._memory = memory
 
     def __call__(self, path: Path) -> str:
-        """SHA-256 of a file's content; a DataError names a file that cannot be read."""
+        """SHA-256 of a file's content; a DataError names a file that cannot be read.
+
+        Only a regular file is opened: a named pipe would wait for ever, and a device may have no end.
+        """
         try:
             state = path.stat()
+            if not stat.S_ISREG(state.st_mode):
+                raise DataError(f"{path}: cannot be read ({kind_of_file(state.st_mode)}, not a file)")
             stamp = [str(path.resolve()), state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
             memo = self._memory / f"{digest_text(str(stamp[0]))}.json"
             known = _load_json(memo)
-            if isinstance(known, dict) and known.get("stamp") == stamp:
+            if isinstance(known, dict) and known.get("stamp") == stamp and isinstance(known.get("digest"), str):
                 return str(known["digest"])
             digest = digest_file(path)
         except OSError as error:
             raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
+        except ValueError as error:  # a NUL in the name
+            raise DataError(f"{str(path)!r}: cannot be read ({error})") from error
         self._remember(memo, {"stamp": stamp, "digest": digest})
         return digest
 
     def _remember(self, memo: Path, entry: Mapping[str, object]) -> None:
         """Keeps an entry; a memory that cannot be written only costs time."""
-        try:
+        # A name of its own for every writer: threads share a process id.
+        temporary = memo.with_suffix(f".{os.getpid()}.{secrets.token_hex(4)}.tmp")
+        with suppress(OSError):
             self._memory.mkdir(parents=True, exist_ok=True)
-            temporary = memo.with_suffix(f".{os.getpid()}.tmp")
-            temporary.write_text(json.dumps(entry))
-            temporary.replace(memo)
-        except OSError:
-            return
+            try:
+                temporary.write_text(json.dumps(entry))
+                temporary.replace(memo)
+            finally:
+                temporary.unlink(missing_ok=True)
+
+
+def kind_of_file(mode: int) -> str:
+    """What a file is by its mode, for messages.
+
+    >>> kind_of_file(stat.S_IFIFO)
+    'a named pipe'
+    """
+    kinds = {
+        stat.S_IFREG: "a file",
+        stat.S_IFDIR: "a directory",
+        stat.S_IFIFO: "a named pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+    }
+    return kinds.get(stat.S_IFMT(mode), "something else")
 
 
 def _load_json(path: Path) -> object:
     try:
         return json.loads(path.read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
@@ -95,11 +124,14 @@ def digest_place(path: Path, file_digest: FileDigest) -> str:
 
     Hidden files and folders are left out: tools keep notes of their own there, with times in them.
     """
-    if path.is_file():
-        return file_digest(path)
-    if not path.is_dir():
-        raise DataError(f"{path}: no such file or folder")
-    names = sorted(entry.relative_to(path) for entry in path.rglob("*") if entry.is_file())
+    try:
+        if path.is_file():
+            return file_digest(path)
+        if not path.is_dir():
+            raise DataError(f"{path}: no such file or folder")
+        names = sorted(entry.relative_to(path) for entry in path.rglob("*") if entry.is_file())
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
     shown = [name for name in names if not any(part.startswith(".") for part in name.parts)]
     return digest_json([[name.as_posix(), file_digest(path / name)] for name in shown])
 
@@ -117,9 +149,12 @@ def recipe(component: object, file_digest: FileDigest) -> dict[str, object]:
         raise ConfigError(f"{component!r} is not a component: wanted a dataclass instance")
     kind = type(component)
     hints = typing.get_type_hints(kind, include_extras=True)
+    package = kind.__module__.partition(".")[0]
     return {
         "class": f"{kind.__module__}.{kind.__qualname__}",
         "version": getattr(kind, "VERSION", 0),
+        # Our own classes raise VERSION when they change; of a plug-in any change of its source counts.
+        **({} if package == "glyphrank" else {"sources": digest_sources({package})}),
         "packages": {name: _package_version(name) for name in getattr(kind, "PACKAGES", ())},
         "fields": {
             field.name: _plain(getattr(component, field.name), _is_place(hints[field.name]), file_digest)
@@ -173,15 +208,21 @@ def digest_sources(packages: Iterable[str]) -> str:
     """
     found: list[list[str]] = []
     for name in sorted(set(packages)):
-        try:
-            spec = importlib.util.find_spec(name)
-        except (ModuleNotFoundError, ValueError):
-            spec = None
-        if spec is None or not (spec.submodule_search_locations or spec.origin):
-            raise ConfigError(f"the package {name!r} cannot be found; is it installed or on PYTHONPATH?")
-        roots = [Path(place) for place in spec.submodule_search_locations or ()]
-        sources = [(root, path) for root in roots for path in sorted(root.rglob("*.py"))]
-        if not roots and spec.origin:
-            sources = [(Path(spec.origin).parent, Path(spec.origin))]
-        found += [[name, path.relative_to(root).as_posix(), digest_file(path)] for root, path in sources]
+        found += [[name, path.relative_to(root).as_posix(), digest_file(path)] for root, path in _sources(name)]
     return digest_json(found)
+
+
+def _sources(name: str) -> list[tuple[Path, Path]]:
+    """The Python files of a package or module, each with the folder that its name is relative to."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    if spec and not roots and spec.origin:
+        roots = [Path(spec.origin)]
+    sources = [(root, path) for root in roots if root.is_dir() for path in sorted(root.rglob("*.py"))]
+    sources += [(root.parent, root) for root in roots if not root.is_dir()]
+    if not sources or not all(path.is_file() for _, path in sources):
+        raise ConfigError(f"the package {name!r} cannot be found with its source; is it installed or on PYTHONPATH?")
+    return sources

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from glyphrank.channels import Part
-from glyphrank.metrics import Protocol, bounds, evaluate, prefix, sliced
+from glyphrank.metrics import ALWAYS, Protocol, bounds, evaluate, prefix, sliced
 from glyphrank.records import Direction, Query, Ranks, Reading, Task, TextState
 from glyphrank.ties import tied_queries
 
@@ -27,17 +27,24 @@ def metrics_of(ranks: Mapping[Direction, Ranks], protocol: Protocol) -> dict[str
 
 
 def bounds_of(ranks: Mapping[Direction, Ranks], protocol: Protocol) -> dict[str, tuple[float, float]]:
-    """Worst and best value of every metric that the order of ties changes, flat."""
+    """Worst and best value of every metric that the order of ties changes, the reported one among them, flat."""
     return {
         prefix(direction) + name: value
         for direction, found in ranks.items()
-        for name, value in bounds(found, protocol.cutoffs).items()
+        for name, value in bounds(found, protocol.cutoffs, protocol.ties).items()
     }
 
 
 def slices_of(task: Task, ranks: Ranks, protocol: Protocol) -> dict[str, dict[str, dict[str, float]]]:
-    """Forward metrics of the queries that share a value: field -> value -> metrics."""
-    return {field: sliced(ranks, protocol.cutoffs, protocol.ties, values) for field, values in _fields(task.queries)}
+    """Forward metrics of the queries that share a value: field -> value -> metrics.
+
+    Fields of the queries only, those of items are no slices; one of more than `MOST_VALUES` values is left out.
+    """
+    return {
+        field: sliced(ranks, protocol.cutoffs, protocol.ties, values)
+        for field, values in _fields(task.queries)
+        if _is_slice(values)
+    }
 
 
 def counts_of(task: Task, ranks: Mapping[Direction, Ranks]) -> dict[str, int]:
@@ -48,6 +55,7 @@ def counts_of(task: Task, ranks: Mapping[Direction, Ranks]) -> dict[str, int]:
         "items": len(task.items),
         "queries_without_relevant": len(task.queries) - len(np.unique(forward.query)),
         "relevant_not_retrieved": int((~forward.retrieved).sum()),
+        "fields_left_out": sum(not _is_slice(values) for _, values in _fields(task.queries)),
     }
     for direction, found in ranks.items():
         counts[f"{prefix(direction)}tied_queries"] = tied_queries(found)
@@ -77,8 +85,13 @@ def failures_of(task: Task, readings: Sequence[Reading], parts: Sequence[Part]) 
     return failures
 
 
-def notes_of(counts: Mapping[str, int]) -> list[str]:
-    """What a reader of the numbers should know, in sentences."""
+def notes_of(counts: Mapping[str, int], cutoffs: Sequence[int] = ()) -> list[str]:
+    """What a reader of the numbers should know, in sentences.
+
+    Args:
+        counts: from `counts_of` and `counts_of_parts`.
+        cutoffs: of the protocol; 1, 3, 5 and 10 are looked at always.
+    """
     sentences = {
         "queries_without_relevant": "queries have no relevant item and stand in no mean",
         "items_without_text": "items have no text, so text channels never retrieve them",
@@ -88,13 +101,27 @@ def notes_of(counts: Mapping[str, int]) -> list[str]:
         "truncated_queries": "queries are longer than text.max_length; the encoder read their beginning",
         "queries_without_tokens": "queries have no token and retrieve nothing in channel lexical",
         "failed_queries": "queries have no usable vector and retrieve nothing in channel text",
+        "fields_left_out": f"fields of the queries have more than {MOST_VALUES} values and are no slices",
     }
-    return [f"{counts[name]} {sentence}" for name, sentence in sentences.items() if counts.get(name)]
+    notes = [f"{counts[name]} {sentence}" for name, sentence in sentences.items() if counts.get(name)]
+    return notes + _beyond(counts, max(*cutoffs, *ALWAYS))
+
+
+def _beyond(counts: Mapping[str, int], cutoff: int) -> list[str]:
+    """A sentence for each direction whose gallery is smaller than the largest cut-off."""
+    galleries = {"items": Direction.t2v, "queries": Direction.v2t}
+    return [
+        f"{prefix(direction)}cut-offs above {counts[name]}, the number of {name} that are ranked, see all of them"
+        for name, direction in galleries.items()
+        if f"{prefix(direction)}tied_queries" in counts and cutoff > counts[name]
+    ]
 
 
 def _fields(queries: Sequence[Query]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Every field of the queries with few enough values, with each query's value."""
+    """Every field of the queries, with each query's value."""
     for field in sorted({name for query in queries for name in query.slices}):
-        values = {query.id: query.slices[field] for query in queries if field in query.slices}
-        if len(set(values.values())) <= MOST_VALUES:
-            yield field, values
+        yield field, {query.id: query.slices[field] for query in queries if field in query.slices}
+
+
+def _is_slice(values: Mapping[str, str]) -> bool:
+    return len(set(values.values())) <= MOST_VALUES

@@ -4,13 +4,14 @@ Conventions (BENCHMARKS section 4): `recall_at_k` is the share of relevant items
 any was found (what the SDS KoPub and TextVR papers call Recall@k); nDCG has linear gain and an ideal list truncated at
 k; `median_rank` is the upper middle `sorted[n // 2]` of the best relevant item's rank (TextVR card), `median_rank_mean`
 the mean of the two middles (numpy; TextVR's code). A relevant item that was not retrieved is never a hit and has the
-gallery's size as rank under every tie rule. A query without a relevant item is left out of every mean.
+gallery's size as rank under every tie rule. A query without a relevant item is left out of every mean. Gains count by
+their ratios only, so any finite size will do; a cut-off beyond the gallery sees the whole gallery.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -24,6 +25,8 @@ ALWAYS = (1, 3, 5, 10)
 """Cut-offs that every evaluation reports, whatever its protocol."""
 
 _RECIPROCAL = 10
+_SAME = 1e-12
+"""Differences up to here are rounding, no effect of an order."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,10 @@ def evaluate(ranks: Ranks, cutoffs: Sequence[int], rule: TieRule) -> dict[str, f
     """All metrics of one direction under flat names: fractions in [0, 1], and ranks from 1.
 
     The names are those of `names`, and `median_rank_mean` where it differs from `median_rank`. From truncated lists
-    the ranks are called `median_rank_truncated`, `mean_rank_truncated`: there a query without a hit has the length of
-    the longest list + 1, the best that could be (cards: len(list) + 1), and the true value may be far larger.
+    the ranks are called `median_rank_truncated`, `mean_rank_truncated` (and `median_rank_mean_truncated`). They are a
+    convention and no bound: a query that finds nothing has the length of the longest list of all + 1 as rank (cards:
+    its own list's length + 1). In a full ranking it would stand anywhere below the end of its own list, so higher or
+    lower than that; and a tie that the end of a list cuts counts with its listed items only.
 
     Raises:
         DataError: no query has a relevant item.
@@ -85,11 +90,25 @@ def evaluate(ranks: Ranks, cutoffs: Sequence[int], rule: TieRule) -> dict[str, f
     return _summary(values, _evaluated(ranks), ranks.truncated)
 
 
-def bounds(ranks: Ranks, cutoffs: Sequence[int]) -> dict[str, tuple[float, float]]:
-    """For every metric that the order of ties changes, its worst and best value (`pessimistic`, `optimistic`)."""
-    worst = evaluate(ranks, cutoffs, TieRule.pessimistic)
-    best = evaluate(ranks, cutoffs, TieRule.optimistic)
-    return {name: (worst[name], best[name]) for name in worst if name in best and worst[name] != best[name]}
+def bounds(ranks: Ranks, cutoffs: Sequence[int], rule: TieRule = TieRule.pessimistic) -> dict[str, tuple[float, float]]:
+    """For every metric that the order of ties changes, its worst and best value, the reported rule's among them.
+
+    The worst is the largest for ranks and the smallest for all others. Every order of the ties lies between
+    `pessimistic` and `optimistic`; `textvr` is no order, and its hits and ranks may be worse than either, so the value
+    under the rule is taken in. `median_rank_mean` stands here where any of the three has it; one that lacks it has
+    `median_rank` in its place, to which it is equal there.
+
+    Args:
+        rule: under which the numbers are reported.
+    """
+    found = [evaluate(ranks, cutoffs, shown) for shown in (TieRule.pessimistic, TieRule.optimistic, rule)]
+    limits: dict[str, tuple[float, float]] = {}
+    for name in dict.fromkeys(name for values in found for name in values):
+        reached = [values[name if name in values else name.replace("rank_mean", "rank")] for values in found]
+        low, high = min(reached), max(reached)
+        if high - low > _SAME:
+            limits[name] = (high, low) if name.startswith(("median_rank", "mean_rank")) else (low, high)
+    return limits
 
 
 def sliced(
@@ -135,7 +154,7 @@ def per_query(ranks: Ranks, cutoffs: Sequence[int], rule: TieRule) -> dict[str, 
     if not relevant.any():
         raise DataError(f"none of the {len(ranks.query_ids)} queries has a relevant item; wanted at least one")
     by_rule = _expected if rule is TieRule.average else _placed
-    values = by_rule(ranks, _all(cutoffs), rule, relevant)
+    values = by_rule(replace(ranks, gain=_scaled(ranks)), _all(cutoffs), rule, relevant)
     missing = _missing_rank(ranks)
     values["best_rank"] = np.where(np.isfinite(values["best_rank"]), values["best_rank"], missing)
     return {name: np.where(relevant > 0, value, np.nan) for name, value in values.items()}
@@ -143,17 +162,15 @@ def per_query(ranks: Ranks, cutoffs: Sequence[int], rule: TieRule) -> dict[str, 
 
 def _placed(ranks: Ranks, cutoffs: Sequence[int], rule: TieRule, relevant: Numbers) -> dict[str, Numbers]:
     """Metrics under a rule that gives every relevant item a place."""
-    place, discounted = places(ranks, rule)
-    best, best_discounted = (_lowest(ranks, where) for where in (place, discounted))
+    place, spread = places(ranks, rule)
+    best, first = (_lowest(ranks, where) for where in (place, spread))
     values: dict[str, Numbers] = {"best_rank": best}
     for k in cutoffs:
         values[f"hit_rate_at_{k}"] = _within(best, k).astype(np.float64)
-        values[f"recall_at_{k}"] = _total(ranks, _within(place, k)) / np.maximum(relevant, 1)
-        gains = ranks.gain * np.where(_within(discounted, k), 1 / np.log2(discounted + 1), 0.0)
-        values[f"ndcg_at_{k}"] = _normalised(ranks, gains, discounted, k)
-    values[f"reciprocal_rank_at_{_RECIPROCAL}"] = np.where(
-        _within(best_discounted, _RECIPROCAL), 1 / best_discounted, 0.0
-    )
+        values[f"recall_at_{k}"] = _total(ranks, _within(spread, k)) / np.maximum(relevant, 1)
+        gains = ranks.gain * np.where(_within(spread, k), 1 / np.log2(spread + 1), 0.0)
+        values[f"ndcg_at_{k}"] = _normalised(ranks, gains, spread, k)
+    values[f"reciprocal_rank_at_{_RECIPROCAL}"] = np.where(_within(first, _RECIPROCAL), 1 / first, 0.0)
     return values
 
 
@@ -168,6 +185,16 @@ def _expected(ranks: Ranks, cutoffs: Sequence[int], _: TieRule, relevant: Number
         values[f"ndcg_at_{k}"] = _normalised(ranks, gains, ranks.higher, k)
     values[f"reciprocal_rank_at_{_RECIPROCAL}"] = first.reciprocal_rank(_RECIPROCAL)
     return values
+
+
+def _scaled(ranks: Ranks) -> Numbers:
+    """(m,) gains divided by a power of two, so that the largest of each query lies in [0.5, 1) and no sum overflows.
+
+    Such a division changes no bit of a gain's mantissa, so the metrics of ordinary gains stay as they are.
+    """
+    largest = np.zeros(len(ranks.query_ids))
+    np.maximum.at(largest, ranks.query, ranks.gain)
+    return np.asarray(np.ldexp(ranks.gain, -np.frexp(largest)[1][ranks.query]), dtype=np.float64)
 
 
 def _within(place: Numbers, k: int) -> BoolArray:
@@ -209,8 +236,8 @@ def _lowest(ranks: Ranks, place: Numbers) -> Numbers:
 def _missing_rank(ranks: Ranks) -> float:
     """Rank of a query none of whose relevant items was retrieved.
 
-    From truncated lists the longest list counts, not the query's own: a query that got an empty list would otherwise
-    have rank 1.
+    From truncated lists it is the longest list's length + 1, not the query's own: a query that got an empty list would
+    otherwise have rank 1.
     """
     if not ranks.truncated:
         return float(len(ranks.item_ids))

@@ -40,7 +40,7 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
     stored = None if run.rerun else results.find(store, identity)
     if stored and not stored.failures:  # what failed once may be readable now
         logger.info("nothing is recomputed: the result %s is stored (rerun=true measures again)", identity[:12])
-        return stored, True
+        return replace(stored, task=task.name), True
 
     readings = read_items(run.ocr, task.items, run.runtime)
     check_failures(task, failures_of(task, readings, ()), run.on_bad_media)
@@ -52,8 +52,7 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         logger.warning("item %r counts as not retrieved: %s", item_id, why)
 
     channels = [part.channel for part in parts]
-    store.mkdir(parents=True, exist_ok=True)
-    rankings = rank_all(task, channels, run.fusion, run.metrics.directions, scratch=store)
+    rankings = rank_all(task, channels, run.fusion, run.metrics.directions, scratch=results.folder(store))
     ranks = rankings[main_name(channels)]
     counts = {**counts_of(task, ranks), **counts_of_parts(readings, texts, parts)}
     report = Report(

@@ -1,18 +1,21 @@
 """From rows of scores to ranks: where every relevant item stands, by counting, with its ties; and the top of each list.
 
-Nothing is sorted as a whole. The order of equal scores is trec_eval's: ids descending, compared byte by byte in UTF-8
-(so `p_9` stands before `p_10`); position in the gallery never matters.
+Nothing is sorted as a whole. The order of equal scores is trec_eval's on our own files: ids descending, as `run.trec`
+holds them (published form, white space and `%` escaped), compared byte by byte in UTF-8 (so `p_9` stands before
+`p_10`); position in the gallery never matters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glyphrank.ids import nfc
-from glyphrank.records import Direction, FloatArray, IntArray, Ranks
+from glyphrank.records import BoolArray, Direction, IntArray, Ranks
+from glyphrank.trec import escaped
 
 Scores = NDArray[np.float32] | NDArray[np.float64]
 
@@ -45,18 +48,18 @@ class RankCounter:
         self._depth = min(depth, len(self._item_ids))
         self._query, self._item, self._gain = _pairs(self._query_ids, self._item_ids, relevant)
         self._starts = np.searchsorted(self._query, np.arange(len(self._query_ids) + 1))
-        self._order = id_order(self._item_ids)
+        self._order = id_order([escaped(name) for name in self._item_ids])
         self._counts = np.zeros((3, len(self._query)), dtype=np.int64)
-        self._retrieved = np.zeros(len(self._query), dtype=np.bool_)
-        self._top: list[tuple[IntArray, FloatArray] | None] = [None] * len(self._query_ids)
+        self._retrieved: BoolArray = np.zeros(len(self._query), dtype=np.bool_)
+        self._top: list[tuple[IntArray, NDArray[Any]] | None] = [None] * len(self._query_ids)
         self._added = np.zeros(len(self._query_ids), dtype=np.bool_)
 
-    def add(self, queries: IntArray, rows: FloatArray) -> None:
+    def add(self, queries: IntArray, rows: Scores) -> None:
         """Counts in a block of scores.
 
         Args:
             queries: (b,) index into the query ids.
-            rows: (b, n) float, -inf for what was not retrieved.
+            rows: (b, n) float32 or float64, compared as they are; -inf for what was not retrieved.
 
         Raises:
             ValueError: shapes disagree, a query was added before, or a score is NaN.
@@ -109,7 +112,11 @@ def reverse(relevant: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, 
 
 
 def id_order(ids: Sequence[str]) -> IntArray:
-    """For each id its place, from 0, when all are sorted in descending order of their UTF-8 bytes; (n,) int64."""
+    """For each id its place, from 0, when all are sorted in descending order of their UTF-8 bytes; (n,) int64.
+
+    Args:
+        ids: as a run file holds them (`trec.escaped`), neither decoded nor normalised, or trec_eval would disagree.
+    """
     keys = [name.encode("utf-8", "surrogatepass") for name in ids]
     order = np.empty(len(keys), dtype=np.int64)
     order[sorted(range(len(keys)), key=keys.__getitem__, reverse=True)] = np.arange(len(keys))
@@ -137,20 +144,20 @@ def stand(row: Scores, item: int, order: IntArray) -> tuple[bool, tuple[int, int
     return True, (int(np.count_nonzero(row > score)), tied, before)
 
 
-def best(row: Scores, depth: int, order: IntArray) -> tuple[IntArray, FloatArray]:
-    """The best `depth` retrieved items of a row (0 <= depth <= n) and their scores, best first.
+def best(row: Scores, depth: int, order: IntArray) -> tuple[IntArray, NDArray[Any]]:
+    """The best `depth` retrieved items of a row (0 <= depth <= n) and their scores as they are, best first.
 
     All that are level with the last one compete for the last places by id, so a shorter list is always the beginning
     of a longer one.
     """
     if depth == 0:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=row.dtype)
     last = np.partition(row, len(row) - depth)[len(row) - depth]
     above = np.flatnonzero(row > last)
     level = np.flatnonzero(row == last) if last > -np.inf else above[:0]
     chosen = np.concatenate([above, level[np.argsort(order[level])][: depth - len(above)]])
     chosen = chosen[np.lexsort((order[chosen], -row[chosen]))]
-    return chosen, row[chosen].astype(np.float32)
+    return chosen, row[chosen]
 
 
 def _pairs(

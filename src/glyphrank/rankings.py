@@ -6,21 +6,28 @@ again; its blocks are normalised and fused anew, with items as queries.
 
 from __future__ import annotations
 
+import math
+import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
+from glyphrank.errors import DataError
 from glyphrank.fusion import Fusion
-from glyphrank.ranking import RankCounter, reverse
+from glyphrank.ranking import RankCounter, Scores, reverse
 from glyphrank.records import Direction, FloatArray, IntArray, Ranks, Task
 from glyphrank.scoring import TILE, Channel
 
 FUSED = "fused"
 TOP = 100
 """Length of the lists that are kept of each query, for the run file."""
+
+_PIECE = 1 << 20
 
 Rankings = Mapping[str, Mapping[Direction, Ranks]]
 """Name of a channel, or `fused` where there are several -> direction -> ranks."""
@@ -61,10 +68,13 @@ def rank_all(
         directions: which to rank; forward always is, and the reverse needs q x n x 4 bytes of disk a channel.
         scratch: existing folder for that; nothing is left in it.
         size: query texts (forward) or items (reverse) in a block; it changes memory, not numbers.
+
+    Raises:
+        DataError: the scratch folder has no room for the reverse direction.
     """
     asked = Asked.of(task)
-    with tempfile.TemporaryFile(dir=scratch) as file:
-        scores = _Scores(file, channels, len(asked.texts), len(task.items)) if Direction.v2t in directions else None
+    shape = (len(channels), len(asked.texts), len(task.items)) if Direction.v2t in directions else None
+    with _kept(channels, shape, scratch) as scores:
         forward = _Counters(Direction.t2v, task, channels)
         order = np.argsort(asked.number, kind="stable")
         for start, rows in _blocks(channels, size):
@@ -97,7 +107,7 @@ def _blocks(channels: Sequence[Channel], size: int) -> Iterator[tuple[int, dict[
         start += len(blocks[0])
 
 
-def _fused(rows: dict[str, FloatArray], fusion: Fusion) -> dict[str, FloatArray]:
+def _fused(rows: Mapping[str, FloatArray], fusion: Fusion) -> Mapping[str, Scores]:
     return rows if len(rows) == 1 else {**rows, FUSED: fusion.fuse(rows)}
 
 
@@ -113,7 +123,7 @@ class _Counters:
         names = [channel.name for channel in channels] + ([FUSED] if len(channels) > 1 else [])
         self._counters = {name: RankCounter(direction, asking, gallery, relevant, TOP) for name in names}
 
-    def add(self, queries: IntArray, rows: Mapping[str, FloatArray], row_of_query: IntArray | None) -> None:
+    def add(self, queries: IntArray, rows: Mapping[str, Scores], row_of_query: IntArray | None) -> None:
         same = row_of_query is None or np.array_equal(row_of_query, np.arange(len(next(iter(rows.values())))))
         for name, counter in self._counters.items():
             counter.add(queries, rows[name] if same else rows[name][row_of_query])
@@ -122,13 +132,12 @@ class _Counters:
         return {name: counter.finish() for name, counter in self._counters.items()}
 
 
-class _Scores:
-    """The raw scores of all channels in a scratch file that vanishes with the process."""
+class _Kept:
+    """The raw scores of all channels, (channels, texts, items) float32."""
 
-    def __init__(self, file: object, channels: Sequence[Channel], texts: int, items: int) -> None:
-        shape = (len(channels), texts, items)
+    def __init__(self, channels: Sequence[Channel], scores: FloatArray) -> None:
         self._names = [channel.name for channel in channels]
-        self._file: FloatArray = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)  # type: ignore[call-overload]
+        self._file = scores
 
     def write(self, start: int, rows: Mapping[str, FloatArray]) -> None:
         for position, name in enumerate(self._names):
@@ -141,3 +150,33 @@ class _Scores:
             name: np.ascontiguousarray(self._file[position, :, columns].T)[:, number]
             for position, name in enumerate(self._names)
         }
+
+
+@contextmanager
+def _kept(channels: Sequence[Channel], shape: tuple[int, int, int] | None, scratch: Path) -> Iterator[_Kept | None]:
+    """Room for scores of that shape, in a scratch file that vanishes with the process; None without a shape."""
+    if shape is None:
+        yield None
+        return
+    wanted = math.prod(shape) * np.dtype(np.float32).itemsize
+    try:
+        file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115
+        _allocate(file, wanted)
+        scores: FloatArray = np.memmap(file, dtype=np.float32, mode="r+", shape=shape)  # type: ignore[call-overload]
+    except OSError as error:
+        raise DataError(
+            f"{scratch}: there is no room for the scores of the reverse direction, a scratch file of {wanted} bytes "
+            f"({error.strerror or error}); free that much, choose another folder (paths.outputs), or rank t2v only"
+        ) from error
+    with file:
+        yield _Kept(channels, scores)
+
+
+def _allocate(file: IO[bytes], size: int) -> None:
+    """Gives a file its blocks on the disk: writing to a mapped hole of a full disk would kill the process (SIGBUS)."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+        return
+    for start in range(0, size, _PIECE):
+        file.write(bytes(min(_PIECE, size - start)))
+    file.flush()

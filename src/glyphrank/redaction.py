@@ -6,13 +6,14 @@ of a URL's query. Names are compared word by word, so that `tokens`, `tokenizer`
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 REDACTED = "<redacted>"
 
@@ -89,12 +90,43 @@ def redact_folder(folder: Path) -> None:
     Other lines stay byte for byte as they were, and what was valid YAML stays so.
     """
     for path in sorted((folder / ".hydra").glob("*.yaml")):
-        text = path.read_bytes().decode("utf-8")
-        clean = _redact_yaml(text)
-        if clean != text:
-            temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-            temporary.write_bytes(clean.encode("utf-8"))
-            temporary.replace(path)
+        redact_file(path)
+
+
+def redact_file(path: Path) -> None:
+    """Rewrites one YAML file without secrets, whole or not at all; a file that is not there needs none."""
+    if not path.is_file():
+        return
+    text = path.read_bytes().decode("utf-8")
+    clean = _redact_yaml(text)
+    if clean != text:
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary.write_bytes(clean.encode("utf-8"))
+        temporary.replace(path)
+
+
+class RedactingStream(io.TextIOBase):
+    """A text stream that takes secrets out of what is written, text by text, and hands all else on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Writes the text without its secrets; returns its length as it came."""
+        self._stream.write(redact_text(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flushes the stream behind."""
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Whether the stream behind is a terminal."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """The number of the file behind."""
+        return self._stream.fileno()
 
 
 class RedactingFilter(logging.Filter):

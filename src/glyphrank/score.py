@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from glyphrank.errors import DataError
 from glyphrank.ids import nfc
 from glyphrank.metrics import ALWAYS, bounds, evaluate
 from glyphrank.ranking import best, id_order, stand
-from glyphrank.records import Direction, FloatArray, IntArray, Ranks
+from glyphrank.records import Direction, IntArray, Ranks
 from glyphrank.ties import TieRule, tied_queries
 from glyphrank.trec import Qrels, Run, read_qrels, read_run
 
@@ -30,9 +31,14 @@ def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict
     Lists are ordered by score, not by the rank column; scores are compared as the float64 they are read as
     (trec_eval compares in float32 in some builds, and may see a tie where there is none here). An item that stands
     twice in a list keeps its best position. A query of the judgements that has no list counts 0; one without a
-    relevant item is left out of the means; a list without judgements is not counted. What the lists do not hold is
-    missing: the ranks are exact as long as every query finds one of its relevant items, else `median_rank_truncated`
-    and `mean_rank_truncated` stand for a lower bound (see `metrics.evaluate`).
+    relevant item is left out of the means; a list without judgements is not counted.
+
+    What the lists do not hold is missing, for they may have been cut. Median and mean rank keep their names only where
+    every query finds a relevant item and no relevant item is level with the end of its list; else they are called
+    `median_rank_truncated` and `mean_rank_truncated` (see `metrics.evaluate`). An item is level with the end where its
+    score is that of the list's last item and is shared by others of the list, or by none in a list that lacks items
+    which other lists or the judgements name. The tie may go on beyond the end, so that under `pessimistic`, `average`
+    and `textvr` all numbers may be too high, and the worst of the bounds with them.
 
     Returns:
         `metrics` and `bounds` (as in a report), `counts`, and `notes`: what was odd, in sentences.
@@ -43,13 +49,18 @@ def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict
     judged = read_qrels(qrels)
     if not any(judged.gains.values()):
         raise DataError(f"{qrels}: none of its {len(judged.gains)} queries has an item of a gain above 0")
-    lists = _lists(read_run(run))
+    judged_items = _judged_items(judged)
+    lists = _lists(read_run(run, judged.gains, judged_items))
     _check_overlap(lists, judged, run, qrels)
-    ranks = _ranks(lists, judged)
-    counts = _counts(lists, judged, ranks)
+    gallery = _gallery(lists, judged_items)
+    ranks = _ranks(lists, judged, gallery)
+    at_the_end = _tied_at_the_end(ranks)
+    found = len(np.unique(ranks.query[ranks.retrieved]))
+    ranks = replace(ranks, truncated=bool(at_the_end) or found < len(np.unique(ranks.query)))
+    counts = {**_counts(lists, judged, ranks), "queries_tied_at_the_end": at_the_end}
     return {
         "metrics": evaluate(ranks, cutoffs, ties),
-        "bounds": bounds(ranks, cutoffs),
+        "bounds": bounds(ranks, cutoffs, ties),
         "counts": counts,
         "notes": _notes(counts, ranks, [*cutoffs, *ALWAYS]),
     }
@@ -60,7 +71,9 @@ def run_score(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="glyphrank score", description="Metrics of a ranking made elsewhere.")
     parser.add_argument("--run", type=Path, required=True, help="TREC run file: query Q0 item rank score tag")
     parser.add_argument("--qrels", type=Path, required=True, help="judgements: TREC's four columns or BEIR's .tsv")
-    parser.add_argument("--ties", choices=list(TieRule), default=TieRule.pessimistic, help="order of equal scores")
+    parser.add_argument(
+        "--ties", choices=[rule.value for rule in TieRule], default="pessimistic", help="order of equal scores"
+    )
     parser.add_argument("--cutoffs", type=_cutoff, nargs="+", default=ALWAYS, metavar="K", help="besides 1 3 5 10")
     parser.add_argument("--json", action="store_true", help="print JSON")
     try:
@@ -71,35 +84,56 @@ def run_score(argv: Sequence[str]) -> int:
     except DataError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    sys.stdout.write(f"{json.dumps(result, ensure_ascii=False, indent=2) if options.json else _table(result)}\n")
+    as_json = json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) if options.json else ""
+    _print(as_json or _table(result))
     return 0
+
+
+def _print(text: str) -> None:
+    """Writes to standard output; a reader that closed it early (`| head`) has what it wanted."""
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still buffered would be written, and fail, once more when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @dataclass(frozen=True)
 class _List:
-    """One query's ranking: distinct items in NFC with their best scores, as float64, and how many lines repeated."""
+    """One query's ranking.
+
+    Attributes:
+        items: distinct, in NFC.
+        scores: the best of each item.
+        order: each item's place, from 0, by descending id as the file holds it.
+        repeats: how many lines repeated an item.
+    """
 
     items: tuple[str, ...]
     scores: NDArray[np.float64]
+    order: IntArray
     repeats: int
 
 
-_NO_LIST = _List((), np.empty(0), 0)
+_NO_LIST = _List((), np.empty(0), np.empty(0, dtype=np.int64), 0)
 
 
 def _lists(run: Run) -> dict[str, _List]:
     """Query id in NFC -> its list."""
-    best_scores: dict[str, dict[str, float]] = {}
+    best_scores: dict[str, dict[str, tuple[float, str]]] = {}
     lines: dict[str, int] = {}
     for query, items in run.items.items():
         kept = best_scores.setdefault(nfc(query), {})
         lines[nfc(query)] = lines.get(nfc(query), 0) + len(items)
-        for item, value in zip(map(nfc, items), run.scores[query], strict=True):
-            kept[item] = max(value, kept.get(item, value))
-    return {
-        query: _List(tuple(kept), np.array(list(kept.values()), dtype=np.float64), lines[query] - len(kept))
-        for query, kept in best_scores.items()
-    }
+        for item, value, written in zip(map(nfc, items), run.scores[query], run.written[query], strict=True):
+            kept[item] = max((value, written), kept.get(item, (value, written)))
+    lists = {}
+    for query, kept in best_scores.items():
+        scores = np.array([value for value, _ in kept.values()], dtype=np.float64)
+        order = id_order([written for _, written in kept.values()])
+        lists[query] = _List(tuple(kept), scores, order, lines[query] - len(kept))
+    return lists
 
 
 def _check_overlap(lists: Mapping[str, _List], judged: Qrels, run: Path, qrels: Path) -> None:
@@ -108,8 +142,7 @@ def _check_overlap(lists: Mapping[str, _List], judged: Qrels, run: Path, qrels: 
     if not queries & lists.keys():
         raise _foreign("queries", lists, queries, run, qrels)
     listed = {item for ranking in lists.values() for item in ranking.items}
-    items = {nfc(item) for gains in judged.gains.values() for item in gains}
-    items |= {nfc(item) for refused in judged.irrelevant.values() for item in refused}
+    items = {nfc(item) for item in _judged_items(judged)}
     if listed & items:
         return
     # A short run may truly have found nothing. It is taken at its word only where its ids are made like the judged
@@ -137,19 +170,18 @@ def _bare(name: str) -> str:
     return re.sub(r"(?<!\d)0+(?=\d)", "", stem)
 
 
-def _ranks(lists: Mapping[str, _List], judged: Qrels) -> Ranks:
+def _ranks(lists: Mapping[str, _List], judged: Qrels, gallery: Mapping[str, int]) -> Ranks:
     """Ranks of all judged queries; the gallery is every item that run or judgements name."""
-    gallery = _gallery(lists, judged)
     pairs: list[tuple[int, ...]] = []
-    top: list[tuple[IntArray, FloatArray]] = []
+    top: list[tuple[IntArray, NDArray[Any]]] = []
     for number, (query, gains) in enumerate(judged.gains.items()):
         ranking = lists.get(nfc(query), _NO_LIST)
-        order = id_order(ranking.items)
         position = {item: place for place, item in enumerate(ranking.items)}
         for item in map(nfc, gains):
-            found, counts = stand(ranking.scores, position[item], order) if item in position else (False, (0, 0, 0))
+            at = position.get(item)
+            found, counts = (False, (0, 0, 0)) if at is None else stand(ranking.scores, at, ranking.order)
             pairs.append((number, gallery[item], *counts, found))
-        chosen, values = best(ranking.scores, len(order), order)
+        chosen, values = best(ranking.scores, len(ranking.items), ranking.order)
         top.append((np.array([gallery[item] for item in ranking.items], dtype=np.int64)[chosen], values))
     query_of, item_of, higher, tied, before, retrieved = np.array(pairs, dtype=np.int64).reshape(-1, 6).T
     return Ranks(
@@ -164,16 +196,28 @@ def _ranks(lists: Mapping[str, _List], judged: Qrels) -> Ranks:
         before=before,
         retrieved=retrieved.astype(np.bool_),
         top=top,
-        truncated=len(np.unique(query_of[retrieved > 0])) < len(np.unique(query_of)),
     )
 
 
-def _gallery(lists: Mapping[str, _List], judged: Qrels) -> dict[str, int]:
+def _tied_at_the_end(ranks: Ranks) -> int:
+    """Queries with a relevant item that is level with the end of its list, so that its tie may go on beyond it."""
+    lengths = np.array([len(items) for items, _ in ranks.top], dtype=np.int64)[ranks.query]
+    level = ranks.retrieved & (ranks.higher + ranks.tied == lengths)
+    return len(np.unique(ranks.query[level & ((ranks.tied > 1) | (lengths < len(ranks.item_ids)))]))
+
+
+def _judged_items(judged: Qrels) -> list[str]:
+    """Every item of the judgements, relevant or not, as published."""
+    relevant = (item for gains in judged.gains.values() for item in gains)
+    refused = (item for items in judged.irrelevant.values() for item in sorted(items))
+    return list(dict.fromkeys(itertools.chain(relevant, refused)))
+
+
+def _gallery(lists: Mapping[str, _List], judged_items: Iterable[str]) -> dict[str, int]:
     """Every item that run or judgements name, in NFC, with its number."""
     listed = (item for ranking in lists.values() for item in ranking.items)
-    relevant = (nfc(item) for gains in judged.gains.values() for item in gains)
-    refused = (nfc(item) for items in judged.irrelevant.values() for item in sorted(items))
-    return {item: number for number, item in enumerate(dict.fromkeys(itertools.chain(listed, relevant, refused)))}
+    every = itertools.chain(listed, map(nfc, judged_items))
+    return {item: number for number, item in enumerate(dict.fromkeys(every))}
 
 
 def _counts(lists: Mapping[str, _List], judged: Qrels, ranks: Ranks) -> dict[str, int]:
@@ -202,22 +246,26 @@ def _notes(counts: Mapping[str, int], ranks: Ranks, cutoffs: Sequence[int]) -> l
         "repeated_items": "lines of the run that repeat an item of their list, whose best position counts",
         "repeated_judgements": "lines of the judgements that repeat an earlier one and were dropped",
         "tied_queries": "queries with ties that change their numbers, between the worst and best value of the bounds",
+        "queries_tied_at_the_end": "queries with a relevant item level with the end of their list; its tie may go on "
+        "beyond it, so ranks, expectations and bounds see a part of it only",
     }
     notes = [f"{sentence}: {counts[name]}" for name, sentence in sentences.items() if counts[name]]
     longest = counts["longest_list"]
     if max(cutoffs) > longest:
         notes.append(f"cut-offs above {longest}, the length of the longest list, see no more than {longest} items")
-    if ranks.truncated:
-        notes.append(f"queries that find nothing count with rank {longest + 1}; their true ranks may be far larger")
+    if len(np.unique(ranks.query[ranks.retrieved])) < len(np.unique(ranks.query)):
+        notes.append(
+            f"queries that find nothing count with rank {longest + 1}, one more than the longest list; the true ranks lie "
+            "anywhere beyond the end of the query's own list and may be far larger"
+        )
     return notes
 
 
 def _cutoff(text: str) -> int:
-    """A cut-off from the command line; ValueError (which argparse reports) for anything but a number from 1."""
-    value = int(text)
-    if value < 1:
-        raise ValueError(f"found {text}; wanted at least 1")
-    return value
+    """A cut-off from the command line, a whole number from 1."""
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"found {text!r}; wanted a whole number of at least 1")
+    return int(text)
 
 
 def _table(result: Mapping[str, Any]) -> str:

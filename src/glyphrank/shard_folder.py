@@ -55,7 +55,7 @@ class ShardFolder(Generic[Value]):
             ) from error
         self._drop(*(self._shards.keys() - names))
         for name in names - self._shards.keys():
-            if name != _MANIFEST and not name.startswith(".") and not (self.path / name).is_dir():
+            if name != _MANIFEST and not name.startswith(".") and _is_file(self.path / name):
                 self._take_up(name)
 
     def holder(self, digest: str) -> str | None:
@@ -143,8 +143,9 @@ class ShardFolder(Generic[Value]):
     def _refuse(self, name: str, error: OSError | DamagedError) -> None:
         """Leaves a file out from now on, as long as it stays as it is, and warns of it once.
 
-        A shard whose content is damaged is removed, since its inputs may come to lie under another name. A file that
-        cannot even be opened, or whose header says nothing, may be somebody else's and stays.
+        A file with the name of a shard whose header or content is damaged is removed, since its inputs may come to lie
+        under another name and it would then be met for ever. One that cannot be opened, or whose name is not that of a
+        shard, may be somebody else's and stays.
         """
         path = self.path / name
         with suppress(OSError):
@@ -154,12 +155,17 @@ class ShardFolder(Generic[Value]):
         elif re.fullmatch("[0-9a-f]{32}" + re.escape(self._codec.suffix), name):
             self.damaged += 1
             logger.warning("%s: the shard is damaged (%s); what it held is made again", path, error)
-            if name in self._shards:
-                with suppress(OSError):
-                    path.unlink()
+            with suppress(OSError):
+                path.unlink()
+                self._refused.pop(name, None)
         else:
             logger.warning("%s: is no shard (%s); it is ignored", path, error)
         self._drop(name)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it can be opened without waiting: no folder, no pipe; False as well where this cannot be found out."""
+    return os.path.isfile(path)  # noqa: PTH113 - pathlib raises in a folder without permission
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from glyphrank.cache import Remembered, Stage, remember
 from glyphrank.encoders import Analyser, TextEncoder
+from glyphrank.errors import ConfigError
 from glyphrank.identity import FileDigests, digest_json, digest_text, recipe
 from glyphrank.ocr import OcrEngine
 from glyphrank.progress import track
@@ -87,6 +88,11 @@ def _encode(
 
     def work(positions: Sequence[int]) -> list[Mapping[str, Any] | None]:
         encoded = encode([texts[position] for position in positions], runtime)
+        if encoded.values.ndim != 2 or not len(encoded.values) == len(encoded.truncated) == len(positions):
+            raise ConfigError(
+                f"{type(encoder).__name__} gave values of shape {encoded.values.shape} and truncated of shape "
+                f"{encoded.truncated.shape} for {len(positions)} texts; wanted ({len(positions)}, d) and one a text"
+            )
         values, usable = unit_rows(encoded.values)
         return [
             {"values": value, "truncated": np.asarray(cut)} if good else None

@@ -67,10 +67,11 @@ def places(ranks: Ranks, rule: TieRule) -> tuple[Numbers, Numbers]:
     """1-based places of all m pairs under a rule that gives places (any but `average`); inf where not retrieved.
 
     Returns:
-        (m,) the place that decides hits and ranks, and (m,) the place that discounts gains. They differ for `textvr`
-        alone, whose code has no discounted metric: its hits see the group's mean place h + (m + 1) / 2, while for
-        discounts the r relevant items take r consecutive places round it by ascending gain, so that no two share a
-        place and nDCG stays within 1. Both may be halves.
+        (m,) the place that decides hits and the best rank, and (m,) the place that recall, nDCG and the reciprocal
+        rank see. They differ for `textvr` alone, whose code has hits and ranks only: these see the group's mean place
+        h + (m + 1) / 2, while for the others the r relevant items take r consecutive places round it by ascending
+        gain, so that no two share a place and every metric stays within 1. Both may be halves. So under `textvr` a
+        query may have a recall above 0 where its hit rate is 0.
     """
     group = groups(ranks)
     match rule:

@@ -2,14 +2,15 @@
 
 Readers of these formats split on white space, so white space and `%` in ids are percent-encoded as UTF-8 when written
 (`p 9` is `p%209`), in runs and qrels alike. Reading decodes exactly those escapes and nothing else: `a%2Fb` stays.
-Ids are text as written (`0001` is not `1`) and are compared in NFC.
+A run made elsewhere may hold `a%20b` as the id itself: where the judgements know an id as it is written and not as it
+would decode, it is taken as written. Ids are text (`0001` is not `1`) and are compared in NFC.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +47,16 @@ class Qrels:
 
 @dataclass(frozen=True)
 class Run:
-    """Rankings of a file: query id -> its items and their scores, in the order of the lines."""
+    """Rankings of a file, in the order of the lines.
+
+    Attributes:
+        items, scores: query id -> its items, and their scores.
+        written: query id -> its items as the file holds them, escapes and all; trec_eval orders equal scores by these.
+    """
 
     items: Mapping[str, Sequence[str]]
     scores: Mapping[str, Sequence[float]]
+    written: Mapping[str, Sequence[str]]
 
 
 def read_qrels(path: Path) -> Qrels:
@@ -69,36 +76,42 @@ def read_qrels(path: Path) -> Qrels:
     return collected.finish()
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path, queries: Iterable[str] = (), items: Iterable[str] = ()) -> Run:
     """Rankings from TREC's six columns (query, Q0, item, rank, score, tag); the rank column is not used.
+
+    Args:
+        queries, items: ids that the judgements name. One of them that only the written form of an id equals is that id.
 
     Raises:
         DataError: the file is missing, empty or not UTF-8; a line has other columns or a score that is not finite.
     """
-    items: dict[str, list[str]] = {}
+    known_queries, known_items = ({nfc(name) for name in names} for names in (queries, items))
+    found: dict[str, list[str]] = {}
     scores: dict[str, list[float]] = {}
+    written: dict[str, list[str]] = {}
     for number, line in _lines(path):
         cells = _split(line)
         if len(cells) != 6:
             raise _fault(path, number, f"{len(cells)} columns; wanted 6: query, Q0, item, rank, score, tag")
-        query = _decode(cells[0])
-        items.setdefault(query, []).append(_decode(cells[2]))
+        query = _known(cells[0], known_queries)
+        found.setdefault(query, []).append(_known(cells[2], known_items))
         scores.setdefault(query, []).append(_number(cells[4], "score", path, number))
-    return Run(items, scores)
+        written.setdefault(query, []).append(cells[2])
+    return Run(found, scores, written)
 
 
 def write_run(path: Path, ranks: Ranks, tag: str) -> None:
     """Writes the top of every ranking, best first, in TREC's six columns.
 
-    Scores have the shortest form that reads back as the same float32, so ties stay ties. Queries without a retrieved
-    item have no line.
+    Scores have the shortest form that reads back as the same number of their type, float32 or float64: ties stay ties,
+    and no others come to be. Queries without a retrieved item have no line.
     """
-    names = [_encode(item) for item in ranks.item_ids]
+    names = [_named(item) for item in ranks.item_ids]
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         for query, (items, scores) in zip(ranks.query_ids, ranks.top, strict=True):
-            name = _encode(query)
+            name = _named(query)
             for place, (item, score) in enumerate(zip(items, scores, strict=True), start=1):
-                stream.write(f"{name} Q0 {names[item]} {place} {score!s} {_encode(tag)}\n")
+                stream.write(f"{name} Q0 {names[item]} {place} {score!s} {_named(tag)}\n")
 
 
 def write_qrels(path: Path, relevant: Mapping[str, Mapping[str, float]]) -> None:
@@ -106,7 +119,12 @@ def write_qrels(path: Path, relevant: Mapping[str, Mapping[str, float]]) -> None
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         for query, gains in relevant.items():
             for item, gain in gains.items():
-                stream.write(f"{_encode(query)} 0 {_encode(item)} {_shortest(gain)}\n")
+                stream.write(f"{_named(query)} 0 {_named(item)} {_shortest(gain)}\n")
+
+
+def escaped(name: str) -> str:
+    """An id as it stands in a TREC file: white space and `%` percent-encoded, all else as published."""
+    return name.translate(_ENCODE)
 
 
 class _Judgements:
@@ -158,8 +176,9 @@ def _judgements(path: Path) -> Iterator[tuple[int, str, str, float]]:
     elif order is None:
         yield number, *_trec_row(first, path, number)
     header = number
+    exact = _header(cells) is None
     for number, line in lines:
-        yield number, *(_trec_row(line, path, number) if order is None else _tab_row(line, order, path, number))
+        yield number, *(_trec_row(line, path, number) if order is None else _tab_row(line, order, exact, path, number))
     if number == header and _header(cells):
         raise DataError(f"{path}: only a header; wanted at least one row below it")
 
@@ -171,10 +190,12 @@ def _header(cells: Sequence[str]) -> tuple[int, int, int] | None:
     return None if min(places) < 0 else (places[0], places[1], places[2])
 
 
-def _tab_row(line: str, order: tuple[int, int, int], path: Path, number: int) -> tuple[str, str, float]:
+def _tab_row(line: str, order: tuple[int, int, int], exact: bool, path: Path, number: int) -> tuple[str, str, float]:
     cells = line.split("\t")
-    if len(cells) <= max(order):
-        raise _fault(path, number, f"{len(cells)} tab-separated columns; wanted query, item and score")
+    if len(cells) <= max(order) or (exact and len(cells) > 3):
+        spaces = len(_split(line)) >= 3 and len(cells) < 3
+        mixed = "; its columns are separated by spaces, those of the first line by tabs: use tabs in all" * spaces
+        raise _fault(path, number, f"{len(cells)} tab-separated columns; wanted query, item and score{mixed}")
     query, item, gain = (cells[place] for place in order)
     return query, item, _number(gain, "score", path, number)
 
@@ -182,11 +203,13 @@ def _tab_row(line: str, order: tuple[int, int, int], path: Path, number: int) ->
 def _trec_row(line: str, path: Path, number: int) -> tuple[str, str, float]:
     cells = _split(line)
     if len(cells) != 4:
+        mixed = _header(cells) or "\t" in line
         raise _fault(
             path,
             number,
             f"{len(cells)} columns; wanted 4 (query, 0, item, gain; white space in ids as %20) "
-            "or a tab-separated file with the header query-id, corpus-id, score",
+            "or a tab-separated file with the header query-id, corpus-id, score"
+            + ("; the file mixes spaces and tabs between its columns: use tabs in all lines" if mixed else ""),
         )
     return _decode(cells[0]), _decode(cells[2]), _number(cells[3], "gain", path, number)
 
@@ -232,10 +255,16 @@ def _shortest(gain: float) -> str:
     return str(int(gain)) if float(gain).is_integer() else repr(float(gain))
 
 
-def _encode(name: str) -> str:
+def _named(name: str) -> str:
     if not name:
         raise DataError("an empty id cannot stand in a TREC file; wanted text")
-    return name.translate(_ENCODE)
+    return escaped(name)
+
+
+def _known(written: str, known: Set[str]) -> str:
+    """The id that a run's column means, given what the judgements know, in NFC."""
+    decoded = _decode(written)
+    return written if decoded != written and nfc(decoded) not in known and nfc(written) in known else decoded
 
 
 def _decode(name: str) -> str:

@@ -7,44 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from corpora import CORPUS, QRELS, QUERIES, Corpus
 from glyphrank.datasets.folder import Folder
 from glyphrank.errors import DataError
-from glyphrank.records import Runtime, Task
+from glyphrank.records import Runtime
 from pdf_files import cut_off, write_pdf
 
-CORPUS = '{"id": "a", "text": "apple"}\n{"id": "b", "text": "bread"}\n'
-QUERIES = '{"id": "q", "text": "fruit"}\n{"id": "r", "text": "loaf"}\n'
-QRELS = "query-id\tcorpus-id\tscore\nq\ta\t1\nr\tb\t1\n"
 HANGUL = "보고서"
-
-
-class Corpus:
-    """A dataset in a folder, every file of which a test may replace."""
-
-    def __init__(self, root: Path, cache: Path) -> None:
-        self.root = root
-        self._runtime = Runtime("cpu", 1, 0, False, cache / "outputs", cache)
-        root.mkdir()
-        self.write(corpus=CORPUS, queries=QUERIES, qrels=QRELS)
-
-    def write(self, corpus: str | None = None, queries: str | None = None, qrels: str | None = None) -> Corpus:
-        for name, text in (("corpus.jsonl", corpus), ("queries.jsonl", queries), ("qrels.tsv", qrels)):
-            if text is not None:
-                (self.root / name).write_text(text, encoding="utf-8", newline="")
-        return self
-
-    def pages(self, *lines: str) -> Corpus:
-        """Items a, b, ... with the given fields."""
-        items = "abcdefgh"[: len(lines)]
-        return self.write(corpus="".join(f'{{"id": "{i}", {line}}}\n' for i, line in zip(items, lines, strict=True)))
-
-    def load(self, split: str = "test") -> Task:
-        return Folder(self.root, split).load(self._runtime)
-
-    def fault(self) -> str:
-        with pytest.raises(DataError) as caught:
-            self.load()
-        return str(caught.value)
 
 
 @pytest.fixture
@@ -93,14 +62,6 @@ def test_an_id_that_is_no_text_is_refused_with_its_line(corpus: Corpus, value: s
     message = corpus.write(corpus=f'{CORPUS}{{"id": {value}, "text": "x"}}\n').fault()
     assert "corpus.jsonl: line 3: " in message
     assert "id" in message
-
-
-def test_every_fault_of_a_file_is_reported_at_once(corpus: Corpus) -> None:
-    broken = ['{"id": "c"}', "[1]", "{", '{"text": "x"}', '{"id": "d", "text": 3}', '{"id": 1.5, "text": "x"}']
-    message = corpus.write(corpus=CORPUS + "\n".join(broken)).fault()
-    assert "corpus.jsonl: 6 faults:" in message
-    assert [f"line {number}: " in message for number in range(3, 9)] == [True] * 5 + [False]
-    assert message.endswith("and 1 more")
 
 
 def test_a_repeated_id_names_both_lines(corpus: Corpus) -> None:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
@@ -16,6 +18,7 @@ from glyphrank.datasets.sample_korean import KOREAN
 from glyphrank.datasets.sample_pages import SamplePages
 from glyphrank.datasets.sample_text import documents, questions
 from glyphrank.errors import DataError
+from glyphrank.garble import garble_share
 from glyphrank.media.pdf import page_text
 from glyphrank.records import Runtime, Task
 
@@ -122,6 +125,49 @@ def test_another_setting_gives_another_folder_and_fingerprint(task: Task, place:
 def test_the_second_load_draws_nothing(task: Task, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glyphrank.datasets.sample_pages.draw_document", None)
     assert SamplePages(24, 7).load(runtime(place)) == task
+
+
+@pytest.mark.parametrize("how", ["deleted", "changed", "grown", "no manifest", "damaged manifest", "a file"])
+def test_a_folder_that_is_not_whole_is_drawn_anew(tmp_path: Path, how: str) -> None:
+    sample = SamplePages(6, 7)
+    wanted = sample.load(runtime(tmp_path))
+    (folder,) = (tmp_path / "outputs" / "samples").iterdir()
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    document = folder / "report1.pdf"
+    if how == "deleted":
+        document.unlink()
+    elif how == "changed":
+        document.write_bytes(document.read_bytes().replace(b"2025", b"2026").replace(b"%PDF-1.4", b"%PDF-1.5"))
+    elif how == "grown":
+        with (folder / "qrels.tsv").open("a") as stream:
+            stream.write("q01\treport1_2\t1\n")
+    elif how == "no manifest":
+        (folder / "manifest.json").unlink()
+    elif how == "damaged manifest":
+        (folder / "manifest.json").write_text("[1]")
+    else:
+        shutil.rmtree(folder)
+        folder.write_text("not a folder")
+    assert sample.load(runtime(tmp_path)) == wanted
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
+    assert list((tmp_path / "outputs" / "samples").iterdir()) == [folder]
+
+
+def test_what_dead_processes_left_is_removed_when_it_is_old(tmp_path: Path) -> None:
+    samples = tmp_path / "outputs" / "samples"
+    old, young, other = samples / ".pages-a.1", samples / ".pages-b.2", samples / "mine"
+    for path in (old, young, other):
+        path.mkdir(parents=True)
+        (path / "report1.pdf").write_bytes(b"half")
+    for path in (old, other):
+        os.utime(path, (time.time() - 4000, time.time() - 4000))
+    SamplePages(6, 7).load(runtime(tmp_path))
+    assert [path.exists() for path in (old, young, other)] == [False, True, True]
+
+
+def test_no_page_of_the_sample_is_garbled(task: Task) -> None:
+    media = [item.media for item in task.items if item.media]
+    assert {garble_share(page_text(place.path, place.page or 1).text) for place in media} == {0.0}
 
 
 def test_a_drawing_that_fails_leaves_nothing_behind(

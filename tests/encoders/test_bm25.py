@@ -136,7 +136,7 @@ def test_bm25_when_a_field_is_out_of_range(k1: float, b: float) -> None:
     [
         (Words(), (0.465, 0.943, 0.982)),
         (Ngrams(n=2), (0.465, 0.899, 0.943)),
-        (Morphemes(tags=("N", "V", "S", "X", "MAG")), (0.570, 0.851, 0.921)),
+        (Morphemes(tags=("N", "V", "S", "X", "MAG", "W_SERIAL", "W_URL")), (0.570, 0.851, 0.921)),
     ],
     ids=["words", "ngrams", "korean"],
 )

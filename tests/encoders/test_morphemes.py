@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 
 import pytest
+import yaml
 
 from glyphrank.encoders.morphemes import Morphemes
 
+ROOT = Path(__file__).parents[2]
 CONTENT = Morphemes(tags=("N", "V", "S", "X", "MAG"))
 
 
@@ -20,6 +23,32 @@ def test_particles_fall_away_and_single_syllables_stay() -> None:  # case I12
 def test_letters_and_numbers_are_kept_in_lower_case() -> None:
     tokens = CONTENT.tokens(["GNU 3.5"])[0]
     assert tokens == ["gnu", "3.5"]
+
+
+CHOICE = yaml.safe_load((ROOT / "conf" / "encoder" / "bm25_korean.yaml").read_text(encoding="utf-8"))["analyser"][
+    "tags"
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "parts"),
+    [
+        ("2024.05.03에 회의", "2024.05.03", ["2024", "05", "03"]),
+        ("2024-05-03", "2024-05-03", ["2024", "05", "03"]),
+        ("192.168.0.1은 주소", "192.168.0.1", ["192", "168", "0", "1"]),
+        ("3.1.4절을 보라", "3.1.4", ["3", "1", "4"]),
+        ("https://WWW.debian.org/x 참고", "https://www.debian.org/x", ["https", "www", "debian", "org", "x"]),
+        ("a@b.com으로", "a@b.com", ["a", "b", "com"]),
+        ("#데비안", "#데비안", ["데비안"]),
+    ],
+)
+def test_dates_and_addresses_are_kept_whole_and_in_parts(text: str, whole: str, parts: list[str]) -> None:
+    tokens = Morphemes(tags=tuple(CHOICE)).tokens([text])[0]
+    assert tokens[: len(parts) + 1] == [whole, *parts]
+
+
+def test_emoji_are_left_out() -> None:
+    assert Morphemes(tags=tuple(CHOICE)).tokens(["😀 표"]) == [["표"]]
 
 
 def test_tags_choose_what_is_kept() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -207,13 +209,31 @@ def test_max_length_when_there_is_no_room_for_a_token(encoder: SentenceTransform
 def test_loading_when_the_weights_are_damaged(
     encoder: SentenceTransformer, folder: Path, runtime: Runtime, tmp_path: Path
 ) -> None:
-    damaged = tmp_path / "damaged"
-    damaged.mkdir()
-    for name in ("modules.json", "config.json", "tokenizer.json", "tokenizer_config.json"):
-        (damaged / name).write_bytes((folder / name).read_bytes())
+    damaged = shutil.copytree(folder, tmp_path / "damaged")
     (damaged / "model.safetensors").write_bytes(b"not tensors")
     with pytest.raises(DataError, match="damaged: the model cannot be loaded on cpu"):
         replace(encoder, weights=replace(encoder.weights, folder=damaged)).encode_texts(["가"], runtime)
+
+
+@pytest.mark.parametrize("name", ["config.json", "1_Pooling/config.json", "tokenizer.json", "tokenizer_config.json"])
+@pytest.mark.parametrize("content", ["[]", "null", '{"model_type": 3}', '{"vocab_size": "many"}', '{"a": 1', "\x00"])
+def test_loading_when_any_settings_are_damaged_gives_a_sentence_or_a_model(
+    name: str, content: str, folder: Path, tmp_path: Path
+) -> None:
+    damaged = shutil.copytree(folder, tmp_path / "damaged")
+    (damaged / name).write_text(content)
+    with suppress(DataError):  # some settings have defaults, others fail in as many ways as there are libraries
+        load_model(damaged, Precision.float32, "cpu")
+
+
+def test_loading_when_the_library_fails_in_a_way_of_its_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise AttributeError("'list' object has no attribute 'get'")
+
+    load_model.cache_clear()
+    monkeypatch.setattr("sentence_transformers.SentenceTransformer", fail)
+    with pytest.raises(DataError, match=r"tiny: the model cannot be loaded on cpu \(AttributeError: 'list' object has"):
+        load_model(folder, Precision.float32, "cpu")
 
 
 def test_device_when_it_is_not_there() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +10,11 @@ from pathlib import Path
 import huggingface_hub
 import pytest
 
-from glyphrank.encoders.weights import Weights, lacks, needed_files, weight_files
+from glyphrank.encoders.weights import Weights
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests, key
 from glyphrank.records import Runtime
+from model_folders import MINILM, write_model
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 HUB = Weights(repository="team/model", revision=REVISION, sha256=None, package=None, folder=None)
@@ -33,10 +33,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def model(folder: Path, content: str = "weights") -> Path:
-    folder.mkdir(parents=True)
-    (folder / "modules.json").write_text("[]")
-    (folder / "model.safetensors").write_text(content)
-    return folder
+    return write_model(folder, {**MINILM, "model.safetensors": content})
 
 
 def sha256(content: str) -> str:
@@ -63,6 +60,46 @@ def test_find_when_a_package_carries_the_files(
     assert weights.find(runtime) == carried
     model(hub)
     assert weights.find(runtime) == hub
+
+
+@pytest.mark.parametrize("missing", ["config.json", "tokenizer.json", "1_Pooling/config.json", "model.safetensors"])
+def test_find_when_a_partial_snapshot_lies_before_a_package_that_is_whole(
+    missing: str, runtime: Runtime, hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_model(hub, {name: content for name, content in MINILM.items() if name != missing})
+    carried = model(tmp_path / "site" / "carrier" / "model")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    assert replace(HUB, package="carrier/model", sha256=sha256("weights")).find(runtime) == carried
+    with pytest.raises(DataError, match=rf"are incomplete in .*\(no .*{missing.split('.')[0]}|\*\.safetensors"):
+        HUB.find(runtime)
+
+
+def test_find_when_the_package_is_there_and_carries_no_whole_model(
+    runtime: Runtime, hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carried = model(tmp_path / "site" / "part_carrier" / "model")
+    (carried / "config.json").unlink()
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    for package, said in (
+        ("part_carrier/model", r"incomplete too in the package part_carrier/model \(no config\.json\)"),
+        ("part_carrier/other", r"nor in the installed package \(it has no part_carrier/other\)"),
+    ):
+        with pytest.raises(DataError, match=said) as caught:
+            replace(HUB, package=package, sha256="0" * 64).find(runtime)
+        assert "offline" not in str(caught.value)
+        assert "install the package" not in str(caught.value)
+
+
+@pytest.mark.parametrize("error", [ImportError("broken finder"), ValueError("no spec")])
+def test_find_when_looking_for_the_package_fails(
+    error: Exception, runtime: Runtime, hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr("importlib.util.find_spec", fail)
+    with pytest.raises(DataError, match="are not on this machine"):
+        replace(HUB, package="carrier/model", sha256="0" * 64).find(runtime)
 
 
 def test_find_when_the_weights_are_nowhere(runtime: Runtime, hub: Path) -> None:
@@ -107,7 +144,7 @@ def test_find_when_the_digest_names_one_of_several_files(runtime: Runtime, tmp_p
 def test_find_fetches_only_what_is_needed_and_only_where_allowed(
     runtime: Runtime, hub: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = ["README.md", "modules.json", "model.safetensors", "pytorch_model.bin", "onnx/model.onnx"]
+    names = ["README.md", *MINILM, "pytorch_model.bin", "onnx/model.onnx"]
     asked: list[object] = []
 
     def listed(_: object, repository: str, revision: str) -> list[str]:
@@ -128,52 +165,12 @@ def test_find_fetches_only_what_is_needed_and_only_where_allowed(
         HUB.find(runtime)
     assert asked == []
     assert HUB.find(replace(runtime, download=True)) == hub
-    assert asked == [("team/model", REVISION), ("team/model", REVISION, ["model.safetensors", "modules.json"])]
+    assert asked == [("team/model", REVISION), ("team/model", REVISION, sorted(MINILM))]
 
 
 def test_find_when_fetching_is_allowed_but_there_is_no_network(runtime: Runtime, hub: Path) -> None:
     with pytest.raises(DataError, match=rf"team/model at revision {REVISION} cannot be fetched \(OfflineMode"):
         HUB.find(replace(runtime, download=True))
-
-
-def test_needed_files_prefer_safetensors_in_each_folder() -> None:
-    names = ["pytorch_model.bin", "1_Dense/model.safetensors", "1_Dense/pytorch_model.bin", "1_Dense/config.json"]
-    assert needed_files(names) == ["1_Dense/config.json", "1_Dense/model.safetensors", "pytorch_model.bin"]
-
-
-def test_needed_files_leave_other_formats_and_code() -> None:
-    names = [
-        "modeling.py",
-        "openvino/model.json",
-        "model.h5",
-        "colbert_linear.pt",
-        "sentencepiece.bpe.model",
-        "vocab.txt",
-    ]
-    assert needed_files(names) == ["sentencepiece.bpe.model", "vocab.txt"]
-
-
-def test_weight_files_of_a_model_with_pickles_only(tmp_path: Path) -> None:
-    (tmp_path / "pytorch_model.bin").touch()
-    (tmp_path / "config.json").touch()
-    assert weight_files(tmp_path) == [tmp_path / "pytorch_model.bin"]
-
-
-def test_lacks_when_a_shard_is_missing_or_the_list_is_damaged(tmp_path: Path) -> None:
-    folder = model(tmp_path / "own")
-    index = folder / "model.safetensors.index.json"
-    index.write_text(json.dumps({"weight_map": {"a": "model.safetensors", "b": "model-2.safetensors"}}))
-    assert lacks(folder) == "no model-2.safetensors"
-    (folder / "model-2.safetensors").touch()
-    assert lacks(folder) is None
-    index.write_text("{")
-    assert lacks(folder) == "a damaged model.safetensors.index.json"
-
-
-def test_lacks_when_only_the_list_of_the_other_format_was_fetched(tmp_path: Path) -> None:
-    folder = model(tmp_path / "own")
-    (folder / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": {"a": "pytorch_model-1.bin"}}))
-    assert lacks(folder) is None
 
 
 def test_key_follows_the_content_of_a_folder_and_not_its_place(tmp_path: Path) -> None:  # case C01
@@ -193,7 +190,18 @@ def test_key_follows_the_content_of_a_folder_and_not_its_place(tmp_path: Path) -
         ({"revision": "main"}, "revision is 'main'; wanted a commit"),
         ({"repository": "https://example.org/a/b"}, "wanted a name such as"),
         ({"sha256": "abc"}, "wanted 64 hexadecimal digits"),
+        ({"repository": "team/mo--del"}, "Cannot have -- or"),
+        ({"repository": "team/mo..del"}, "Cannot have -- or"),
+        ({"repository": "team/model-"}, "wanted a name such as"),
+        ({"repository": "team/model.git"}, "wanted a name such as"),
+        ({"repository": "a/b/c"}, "wanted a name such as"),
+        ({"repository": "팀/모델"}, "wanted a name such as"),
+        ({"repository": "x" * 97}, "wanted a name such as"),
         ({"package": "carrier/model"}, "without sha256"),
+        ({"package": "", "sha256": "0" * 64}, "wanted a name such as some_package/model"),
+        ({"package": "../carrier", "sha256": "0" * 64}, "wanted a name such as some_package/model"),
+        ({"package": "carrier/../model", "sha256": "0" * 64}, "wanted a name such as some_package/model"),
+        ({"package": "carrier.part/model", "sha256": "0" * 64}, "wanted a name such as some_package/model"),
     ],
 )
 def test_weights_when_a_field_is_wrong(fields: dict[str, str | None], said: str) -> None:

@@ -6,6 +6,8 @@ import json
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from command import corpus, glyphrank, ran, refused, reports
 from pdf_files import cut_off, write_pdf
 
@@ -155,3 +157,25 @@ def test_no_command_or_an_unknown_one_prints_the_usage(tmp_path: Path) -> None:
     assert "usage: glyphrank" in refused("rune", cwd=tmp_path)
     assert "run " in ran("--help", cwd=tmp_path).stdout
     assert ran("--version", cwd=tmp_path).stdout.startswith("glyphrank ")
+
+
+@pytest.mark.parametrize("outputs", ["", "blocked/outputs", "/proc/none"])
+def test_run_with_outputs_that_cannot_be_written_says_where(outputs: str, tmp_path: Path) -> None:
+    (tmp_path / "blocked").write_text("a file, no folder")
+    corpus(tmp_path / "data", [{"id": "p1", "text": "first"}], QUERIES, QRELS)
+    message = refused(*RUN, f"paths.outputs={outputs}", cwd=tmp_path)
+    assert (outputs or "wanted a folder") in message
+    assert "Traceback" not in message
+
+
+def test_run_with_outputs_in_the_home_folder_puts_everything_there(tmp_path: Path) -> None:
+    corpus(tmp_path / "data", [{"id": "p1", "text": "first"}], QUERIES, QRELS)
+    ran(*RUN, "paths.outputs='~/mine'", cwd=tmp_path, env={"HOME": str(tmp_path / "home")})
+    assert sorted(path.name for path in (tmp_path / "home" / "mine").iterdir()) == ["cache", "results", "runs"]
+    assert not (tmp_path / "~").exists()
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "-inf"])
+def test_run_with_a_number_that_is_not_finite_is_refused_before_any_work(value: str, tmp_path: Path) -> None:
+    assert f"found {value}, wanted a finite number" in refused("run", f"fusion.k={value}", cwd=tmp_path)
+    assert not (tmp_path / "outputs" / "cache").exists()

@@ -58,15 +58,33 @@ def test_run_with_an_encoder_from_outside_is_refused_when_its_package_is_not_nam
     assert "'letters_of.Letters' is outside glyphrank; name its package in `plugins`" in message
 
 
-def test_run_with_a_changed_source_of_a_plugin_is_another_result(folder: Path) -> None:
+def test_run_with_a_changed_source_of_a_plugin_encodes_everything_anew(folder: Path) -> None:  # case C01
     command = (*COMMAND, "encoder@text=letters", "plugins=[letters_of]")
     ran(*command, cwd=folder)
     module = folder / "own" / "letters_of.py"
-    module.write_text(module.read_text().replace("VERSION: ClassVar[int] = 1", "VERSION: ClassVar[int] = 2"))
-    ran(*command, cwd=folder)
+    module.write_text(module.read_text().replace("** self.power", "** self.power + 1"))
+    again = ran(*command, cwd=folder)
+    assert "vectors: 3 inputs from the cache" not in again.stderr
+    assert "vectors: 0 inputs from the cache, 3 worked on" in again.stderr
     first, second = reports(folder)
     assert first["identity"] != second["identity"]
     assert first["lineage"]["text"] != second["lineage"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("raise RuntimeError('no licence')", "cannot be imported: RuntimeError: no licence"),
+        ("def (", "cannot be imported: SyntaxError"),
+        (MODULE.replace("power: float", "power: Nowhere"), "name 'Nowhere' is not defined"),
+        (MODULE.replace("power: float", "power: np.ndarray"), "use plain types or a component"),
+        (MODULE + "    def __post_init__(self): raise KeyError(self.power)\n", "cannot be built: KeyError: 1.0"),
+        (MODULE.replace("len(texts), dtype", "7, dtype"), "Letters gave values of shape"),
+    ],
+)
+def test_run_with_a_plugin_that_is_broken_says_how(source: str, message: str, folder: Path) -> None:
+    (folder / "own" / "letters_of.py").write_text(source)
+    assert message in refused(*COMMAND, "encoder@text=letters", "plugins=[letters_of]", cwd=folder)
 
 
 def test_run_with_a_plugin_that_is_not_there_names_it(folder: Path) -> None:

@@ -20,9 +20,8 @@ SLOTS = {"encoder": ("text", "lexical")}
 COMPOSE = """
 import json, sys
 from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
-from glyphrank.__main__ import config_folder
-OmegaConf.register_new_resolver("launch", lambda: "wheel")
+from glyphrank.__main__ import config_folder, register_resolvers
+register_resolvers()
 assert "site-packages" in str(config_folder()), config_folder()
 with initialize_config_dir(str(config_folder()), version_base="1.3"):
     for override in json.loads(sys.argv[1]):

@@ -9,6 +9,7 @@ import pytest
 
 from glyphrank.media.pdf import MediaError, MediaFault, is_pdf, page_count, page_text
 from glyphrank.records import TextState
+from odd_files import odd_file
 from pdf_files import cut_off, write_drawing, write_pdf
 
 
@@ -60,6 +61,38 @@ def test_each_cause_of_a_failure_has_its_own_fault(tmp_path: Path) -> None:
         "locked": MediaFault.encrypted,
         "cut": MediaFault.damaged,
     }
+
+
+@pytest.mark.parametrize("kind", ["a directory", "a named pipe", "a socket", "a device"])
+def test_what_is_no_regular_file_is_named_and_not_opened(tmp_path: Path, kind: str) -> None:
+    with pytest.raises(MediaError, match=rf"^odd\.pdf: cannot be read \({kind}, not a file\)$") as caught:
+        page_text(odd_file(tmp_path / "odd.pdf", kind), 1)
+    assert caught.value.fault is MediaFault.unreadable
+
+
+@pytest.mark.parametrize("name", ["a\0b.pdf", "x" * 5000 + ".pdf"])
+def test_a_name_that_no_disk_can_hold_is_a_fault_with_a_short_message(tmp_path: Path, name: str) -> None:
+    with pytest.raises(MediaError, match="cannot be read") as caught:
+        page_count(tmp_path / name)
+    assert caught.value.fault is MediaFault.unreadable
+    assert len(str(caught.value)) < 150
+    assert "\0" not in str(caught.value)
+
+
+def test_a_folder_without_permission_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    with pytest.raises(MediaError, match=r"a\.pdf: cannot be read \(Permission denied\)"):
+        page_count(tmp_path / "a.pdf")
+
+
+def test_a_place_below_a_file_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    with pytest.raises(MediaError) as caught:
+        page_count(tmp_path / "a" / "b.pdf")
+    assert caught.value.fault is MediaFault.missing
 
 
 def test_an_encrypted_document_without_a_password_to_open_is_read(tmp_path: Path) -> None:

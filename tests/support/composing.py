@@ -6,9 +6,9 @@ from pathlib import Path
 
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, open_dict
 
-from glyphrank.__main__ import config_folder
+from glyphrank.__main__ import config_folder, register_resolvers
 from glyphrank.config import build
 from glyphrank.run import Run
 from glyphrank.tracking.start import Start
@@ -20,7 +20,7 @@ CHOICES = [(group, path.stem) for group in GROUPS for path in sorted((CONF / gro
 
 def composed(folder: Path, *overrides: str) -> DictConfig:
     """The task's config, with Hydra's own set as during a job whose launch and run folder is `folder`."""
-    OmegaConf.register_new_resolver("launch", lambda: "test", use_cache=True, replace=True)
+    register_resolvers()
     with initialize_config_dir(str(CONF), version_base="1.3", job_name="glyphrank"):
         config = compose("config", [f"paths.outputs={folder}/outputs", *overrides], return_hydra_config=True)
     with open_dict(config):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from glyphrank.datasets.folder_files import Faults, read_records
+from glyphrank.datasets.folder_files import Faults, read_records, shown
 from glyphrank.datasets.folder_media import MediaFinder
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests, Location, digest_json
@@ -55,36 +55,57 @@ class Folder:
         relevant, judged = _relevant(qrels, queries, items, qrels_path)
         if is_split:
             queries = [query for query in queries if query.id in judged]
-        repeats = f"{qrels_path.name}: {qrels.repeats} repeated rows were dropped"
         return Task(
             name=root.name,
             queries=tuple(queries),
             items=tuple(items),
             relevant=relevant,
             fingerprint=_fingerprint(queries, items, relevant),
-            notes=(repeats,) if qrels.repeats else (),
+            notes=_notes(qrels, qrels_path, items),
         )
+
+
+def _notes(qrels: Qrels, qrels_path: Path, items: Sequence[Item]) -> tuple[str, ...]:
+    """What is odd and no fault: repeated judgements, and the titles of BEIR, whose convention is to search them."""
+    titled = sum(1 for item in items if item.slices.get("title"))
+    found = [f"{qrels_path.name}: {qrels.repeats} repeated rows were dropped"] if qrels.repeats else []
+    if titled:
+        have = "1 item has" if titled == 1 else f"{titled} items have"
+        found.append(f"corpus.jsonl: {have} a title, which is kept as a slice and not searched")
+    return tuple(found)
 
 
 def _folder(root: Path) -> Path:
-    absolute = root.resolve()
-    if not absolute.is_dir():
-        raise DataError(
-            f"{root}: no such folder; wanted one with corpus.jsonl, queries.jsonl and qrels.tsv; check dataset.root"
-        )
-    return absolute
+    try:
+        absolute = root.resolve()
+        if absolute.is_dir():
+            return absolute
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a loop of links; ValueError: a NUL
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise DataError(f"{str(root)!r}: the folder cannot be read ({reason or error}); check dataset.root") from error
+    raise DataError(
+        f"{root}: no such folder; wanted one with corpus.jsonl, queries.jsonl and qrels.tsv; check dataset.root"
+    )
 
 
 def _qrels_path(root: Path, split: str) -> tuple[Path, bool]:
     """The file of judgements and whether it makes a split; a DataError where there is none, or no single one."""
     whole, part = root / "qrels.tsv", root / "qrels" / f"{split}.tsv"
-    if whole.is_file() and part.is_file():
+    is_whole, is_part = _is_file(whole), _is_file(part)
+    if is_whole and is_part:
         raise DataError(f"{root}: holds both qrels.tsv and qrels/{split}.tsv; keep one of them")
-    if not whole.is_file() and not part.is_file():
+    if not is_whole and not is_part:
         others = sorted(path.stem for path in (root / "qrels").glob("*.tsv"))
         hint = f"; qrels/ has the splits {', '.join(others)}: set dataset.split" if others else ""
         raise DataError(f"{root}: holds neither qrels.tsv nor qrels/{split}.tsv; wanted one of them{hint}")
-    return (whole, False) if whole.is_file() else (part, True)
+    return (whole, False) if is_whole else (part, True)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # a folder without permission, a name too long
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
 def _items(root: Path, runtime: Runtime) -> list[Item]:
@@ -101,7 +122,7 @@ def _queries(root: Path) -> list[Query]:
     faults = Faults(path)
     for record in records:
         if not (record.text or "").strip():
-            faults.add(f"line {record.line}: the query {record.id!r} has no text")
+            faults.add(f"line {record.line}: the query {shown(record.id)} has no text")
     faults.stop()
     return [Query(record.id, record.text or "", record.slices) for record in records]
 
@@ -115,9 +136,12 @@ def _relevant(
     faults = Faults(path, shown=50)
     for query, item in _pairs(qrels):
         if nfc(query) not in query_ids:
-            faults.add(f"the query {query!r} is not among the {len(query_ids)} queries of queries.jsonl")
+            faults.add(f"the query {shown(query)} is not among the {len(query_ids)} queries of queries.jsonl")
         elif nfc(item) not in item_ids:
-            faults.add(f"query {query!r} names the item {item!r}, not among the {len(item_ids)} items of corpus.jsonl")
+            faults.add(
+                f"query {shown(query)} names the item {shown(item)}, "
+                f"not among the {len(item_ids)} items of corpus.jsonl"
+            )
     faults.stop()
     relevant = {
         query_ids[nfc(query)]: {item_ids[nfc(item)]: gain for item, gain in gains.items()}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from glyphrank.datasets.folder_files import Faults, Record
+from glyphrank.datasets.folder_files import Faults, Record, shown
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigest, digest_text
 from glyphrank.ids import nfc
@@ -36,11 +36,12 @@ class MediaFinder:
     def find(self, records: Sequence[Record]) -> dict[str, Media | None]:
         """For each record's id its media, None where it names none.
 
-        A file that is missing or cannot be opened has a digest that says so, and is no fault here.
+        A file that is missing or cannot be opened (a pipe, a folder, no permission, a name that no disk can hold) has
+        a digest that says so, and is no fault here.
 
         Raises:
-            DataError: a name leads out of the folder or fits two files, a page is missing or beyond the document's
-                last one (every such item is listed).
+            DataError: a name leads out of the folder, holds a NUL or fits two files, a page is missing or beyond the
+                document's last one (every such item is listed).
         """
         names, pages = Faults(self._corpus), Faults(self._corpus, shown=50)
         found: dict[str, Media | None] = {}
@@ -51,11 +52,11 @@ class MediaFinder:
             try:
                 path = self._path(record.media)
             except ValueError as error:
-                names.add(f"line {record.line}: {record.id!r}: {error}")
+                names.add(f"line {record.line}: {shown(record.id)}: {error}")
                 continue
             fault = self._page_fault(record, path)
             if fault:
-                pages.add(f"line {record.line}: {record.id!r}: {fault}")
+                pages.add(f"line {record.line}: {shown(record.id)}: {fault}")
             found[record.id] = self._media(record, path)
         names.stop()
         pages.stop()
@@ -74,23 +75,25 @@ class MediaFinder:
         if count is None:
             return None
         if record.page is None and count > 1:
-            return f"no page of {record.media}, which has {count}; wanted a field 'page' from 1 to {count}"
+            return f"no page of {shown(record.media, str)}, which has {count}; wanted a field 'page' from 1 to {count}"
         if record.page is not None and record.page > count:
-            return f"page {record.page} of {record.media}, which has {count}; pages are numbered from 1"
+            return f"page {record.page} of {shown(record.media, str)}, which has {count}; pages are numbered from 1"
         return None
 
     def _look_up(self, name: str) -> Path:
         """The file that a name means; where there is none, the place where it was looked for."""
         parts = PurePosixPath(name).parts
         if not parts or ".." in parts or PurePosixPath(name).is_absolute():
-            raise ValueError(f"media is {name!r}; wanted a path below the dataset's folder")
+            raise ValueError(f"media is {shown(name)}; wanted a path below the dataset's folder")
+        if "\0" in name:
+            raise ValueError(f"media is {shown(name)}, with a NUL, which no file's name can hold")
         path = self._root
         for part in parts:
             fitting = self._names(path).get(nfc(part), [part])
             if len(fitting) > 1:
                 spelled = " and ".join(ascii(other) for other in fitting)
                 raise ValueError(
-                    f"media is {name!r}, which fits {len(fitting)} names on disk that are equal in NFC "
+                    f"media is {shown(name)}, which fits {len(fitting)} names on disk that are equal in NFC "
                     f"({spelled}); rename one"
                 )
             path = path / fitting[0]
@@ -100,7 +103,8 @@ class MediaFinder:
         try:
             return self._file_digest(path)
         except DataError:
-            return digest_text("missing" if not path.exists() else "unreadable", name)
+            # `os.path` answers False where pathlib raises, for names too long and folders without permission.
+            return digest_text("unreadable" if os.path.lexists(path) else "missing", name)
 
 
 def _names(folder: Path) -> dict[str, list[str]]:

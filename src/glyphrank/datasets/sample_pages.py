@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -17,10 +19,13 @@ from glyphrank.datasets.sample_english import ENGLISH
 from glyphrank.datasets.sample_korean import KOREAN
 from glyphrank.datasets.sample_text import Page, Question, documents, questions
 from glyphrank.errors import DataError
-from glyphrank.identity import digest_file, digest_json, recipe
+from glyphrank.identity import FileDigest, FileDigests, digest_file, digest_json, recipe
 from glyphrank.records import Runtime, Task
 
 _LANGUAGES = (KOREAN, ENGLISH)
+_MANIFEST = "manifest.json"
+_STALE = 3600.0
+"""Seconds after which a draft is taken for what a process that died has left."""
 _MOST = sum(len(language.topics) * len(language.places) for language in _LANGUAGES)
 
 
@@ -29,7 +34,7 @@ class SamplePages:
     """Generated pages with a table and a chart each, and queries with the slices `language` and `type`.
 
     The pages are drawn once, in the folder layout, under `outputs/samples/`; equal fields, library versions and
-    sources give equal files.
+    sources give equal files. A folder that has lost a file, or in which one was changed, is drawn anew.
 
     Attributes:
         pages: how many pages, 1 to 48; six make a document, and documents take Korean and English in turn.
@@ -46,30 +51,73 @@ class SamplePages:
             raise ValueError(f"pages is {self.pages}; wanted 1 to {_MOST}")
 
     def load(self, runtime: Runtime) -> Task:
-        """The task of the drawn pages, which are drawn first where they are not there yet.
+        """The task of the drawn pages, which are drawn first where they are not there, or not whole.
 
         Raises:
-            DataError: the packages of the extra `samples` are missing, or the folder was damaged.
+            DataError: the packages of the extra `samples` are missing, or the folder cannot be written.
         """
         fonts = _fonts()
         folder = runtime.outputs / "samples" / f"pages-{_digest(self)}"
-        if not folder.is_dir():
-            self._write(folder, fonts)
+        files = FileDigests(runtime.cache / "files")
+        if not _is_whole(folder, files):
+            self._write(folder, fonts, files)
         return replace(Folder(folder, "test").load(runtime), name="sample_pages")
 
-    def _write(self, folder: Path, fonts: Path) -> None:
+    def _write(self, folder: Path, fonts: Path, files: FileDigest) -> None:
         """Writes the folder beside its place and moves it there; whoever comes second throws the copy away."""
-        draft = folder.with_name(f".{folder.name}.{uuid4().hex}")
+        draft = _aside(folder)
         try:
             draft.mkdir(parents=True)
             _write_files(draft, documents(_LANGUAGES, self.pages, self.seed), fonts)
             _write_questions(draft, questions(_LANGUAGES, self.pages, self.seed))
-            draft.rename(folder)
+            _write_manifest(draft)
+            _clear_drafts(folder.parent)
+            if not _is_whole(folder, files):
+                _set_aside(folder)
+                draft.rename(folder)
         except OSError as error:
-            if not folder.is_dir():
+            if not _is_whole(folder, files):
                 raise DataError(f"{folder}: cannot be written ({error.strerror or error}); check outputs") from error
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+
+
+def _is_whole(folder: Path, files: FileDigest) -> bool:
+    """Whether every file that was written is there, as it was written."""
+    try:
+        written = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        return bool(written) and all(files(folder / name) == digest for name, digest in written.items())
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError, DataError):
+        return False  # no folder, no manifest, or one that is damaged
+
+
+def _write_manifest(folder: Path) -> None:
+    """Digests of all files, written last."""
+    written = {path.name: digest_file(path) for path in sorted(folder.iterdir())}
+    (folder / _MANIFEST).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+
+
+def _aside(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.{uuid4().hex}")
+
+
+def _set_aside(folder: Path) -> None:
+    """Removes what stands in the place of a folder, in one step for whoever looks."""
+    gone = _aside(folder)
+    with suppress(FileNotFoundError):
+        folder.rename(gone)
+        if gone.is_dir():
+            shutil.rmtree(gone, ignore_errors=True)
+        else:
+            gone.unlink()
+
+
+def _clear_drafts(samples: Path) -> None:
+    """Removes what processes left that died while they drew."""
+    for draft in samples.glob(".pages-*"):
+        with suppress(OSError):
+            if time.time() - draft.stat().st_mtime > _STALE:
+                shutil.rmtree(draft, ignore_errors=True)
 
 
 def _fonts() -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,18 +11,27 @@ from typing import Any, ClassVar
 
 from glyphrank.encoders.plain import plain
 
+_PART = re.compile(r"\w+")
+
 
 @dataclass(frozen=True)
 class Morphemes:
     """The forms of morphemes with given parts of speech, in lower case.
 
+    Kiwi takes dates, versions, addresses and the like for one morpheme each (tags W_SERIAL, W_URL, ...). These give
+    their whole form and its parts between signs: `2024.05.03` gives itself, `2024`, `05` and `03`, so that an exact
+    match weighs most and `2024-05-03` or `2024` still match. On a Korean manual of 151 pages (568 such morphemes, none
+    in its 228 queries) hit rates at 1, 5 and 10 are .570, .846 and .917; with whole forms alone .566, .851 and .921;
+    without these morphemes, when no date can be found, .570, .851 and .921: one query more or less.
+
     One thread works at a time; the results of Kiwi do not depend on how many there are.
 
     Attributes:
-        tags: beginnings of the tags that are kept, in the Sejong tag set: `N` keeps NNG, NNP, NNB, NR and NP.
+        tags: beginnings of the tags that are kept, in the Sejong tag set and Kiwi's own: `N` keeps NNG, NNP, NNB, NR
+            and NP; `W_` keeps W_SERIAL (dates, versions, IP addresses), W_URL, W_EMAIL, W_HASHTAG, W_MENTION, W_EMOJI.
     """
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
     PACKAGES: ClassVar[tuple[str, ...]] = ("kiwipiepy", "kiwipiepy_model")
 
     tags: tuple[str, ...]
@@ -37,7 +47,14 @@ class Morphemes:
     def _forms(self, text: str) -> list[str]:
         if not text or text.isspace():
             return []
-        return [token.form.lower() for token in _kiwi().tokenize(text) if token.tag.startswith(self.tags)]
+        kept = [token for token in _kiwi().tokenize(text) if token.tag.startswith(self.tags)]
+        return [form for token in kept for form in _with_parts(token.form.lower(), token.tag)]
+
+
+def _with_parts(form: str, tag: str) -> list[str]:
+    """A form, and its parts where it is one of Kiwi's patterns and has several."""
+    parts = _PART.findall(form) if tag.startswith("W_") else []
+    return [form, *(part for part in parts if part != form)]
 
 
 @functools.cache

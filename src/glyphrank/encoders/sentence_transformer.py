@@ -106,7 +106,6 @@ def load_model(folder: Path, precision: Precision, device: str) -> Any:
         DataError: the files cannot be loaded.
     """
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    import safetensors
     import sentence_transformers
     import torch
     import transformers
@@ -120,7 +119,7 @@ def load_model(folder: Path, precision: Precision, device: str) -> Any:
             local_files_only=True,
             model_kwargs={"dtype": getattr(torch, precision.value)},
         )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, safetensors.SafetensorError) as error:
+    except Exception as error:  # damaged settings surface as whatever the libraries trip over (TypeError, ...)
         raise DataError(
             f"{folder}: the model cannot be loaded on {device} ({type(error).__name__}: {error}); "
             f"are the files complete and of the sentence-transformers format?"

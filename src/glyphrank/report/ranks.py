@@ -15,10 +15,11 @@ HEADER = ("direction", "query_id", "item_id", "rank", "best_rank", "worst_rank",
 
 
 def write_ranks(path: Path, ranks: Mapping[Direction, Ranks], rule: TieRule) -> None:
-    """Writes the ranks of all directions under a tie rule, with the best and worst that other rules give.
+    """Writes the ranks of all directions under a tie rule, and between which limits other orders would put them.
 
-    Ids stand as published. An item that was not retrieved has the gallery's size in all three columns. Under
-    `average` and `textvr` the rank is the mean place of its tied group, which may be a half.
+    Ids stand as published. `best_rank` and `worst_rank` are the first and the last place of the item's tied group,
+    `rank` lies between: under `average` and `textvr` it is the mean place of the group, which may be a half. An item
+    that was not retrieved has the gallery's size in all three columns.
     """
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
@@ -30,7 +31,8 @@ def write_ranks(path: Path, ranks: Mapping[Direction, Ranks], rule: TieRule) -> 
 def _rows(direction: Direction, ranks: Ranks, rule: TieRule) -> Iterator[tuple[str, ...]]:
     # The mean over all orders of a group is the place that the TextVR rule gives.
     own = TieRule.textvr if rule is TieRule.average else rule
-    columns = [_filled(places(ranks, shown)[0], ranks) for shown in (own, TieRule.optimistic, TieRule.pessimistic)]
+    limits = (ranks.higher + 1.0, ranks.higher + ranks.tied + 0.0)
+    columns = [_filled(column, ranks) for column in (places(ranks, own)[0], *limits)]
     for entry, (query, item) in enumerate(zip(ranks.query, ranks.item, strict=True)):
         shown = (f"{column[entry]:.12g}" for column in columns)
         retrieved = "true" if ranks.retrieved[entry] else "false"
@@ -38,4 +40,4 @@ def _rows(direction: Direction, ranks: Ranks, rule: TieRule) -> Iterator[tuple[s
 
 
 def _filled(place: Numbers, ranks: Ranks) -> Numbers:
-    return np.where(np.isfinite(place), place, len(ranks.item_ids))
+    return np.where(ranks.retrieved, place, len(ranks.item_ids))

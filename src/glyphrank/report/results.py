@@ -1,39 +1,61 @@
 """The store of results: `results/<identity>/`, one folder for everything that gives the same numbers.
 
-A result is complete when its `report.json` is there; it is written last, and every file is replaced whole. Writing
-one twice is waste, not damage.
+A result is complete when its `checksums.json` is there and fits: it is written last, and every file is replaced whole.
+Writing one twice is waste, not damage; a damaged one is made again.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
+import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
+from functools import partial
 from pathlib import Path
 
 import yaml
 
 from glyphrank.errors import DataError
+from glyphrank.identity import digest_file
 from glyphrank.records import Direction, Ranks, Report
 from glyphrank.report.ranks import write_ranks
 from glyphrank.ties import TieRule
 from glyphrank.trec import write_run
 
-REPORT, RANKS, RUN, CONFIG, LOGGED = "report.json", "ranks.csv", "run.trec", "config.yaml", "runs.jsonl"
+REPORT, RANKS, RUN, CONFIG = "report.json", "ranks.csv", "run.trec", "config.yaml"
+CHECKSUMS, LOGGED = "checksums.json", "runs.jsonl"
+
+logger = logging.getLogger(__name__)
+
+
+def folder(results: Path) -> Path:
+    """The store's folder, made if it is not there; a DataError where it cannot be."""
+    with _writing(results):
+        results.mkdir(parents=True, exist_ok=True)
+    return results
 
 
 def find(results: Path, identity: str) -> Report | None:
-    """The stored report, None when there is none or it is damaged (it is then made again)."""
-    folder = results / identity
+    """The stored report, None when there is none or a file of the result is damaged (it is then made again)."""
+    place = results / identity
     try:
-        stored = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        checksums = json.loads((place / CHECKSUMS).read_text(encoding="utf-8"))
+        damaged = [name for name in (REPORT, RANKS, RUN) if digest_file(place / name) != checksums[name]]
+        stored = json.loads((place / REPORT).read_text(encoding="utf-8"))
         report = Report(**{field.name: stored[field.name] for field in fields(Report)})
-    except (OSError, ValueError, KeyError, TypeError):
+    except FileNotFoundError:
         return None
-    whole = report.identity == identity and (folder / RANKS).is_file() and (folder / RUN).is_file()
-    return replace(report, notes=tuple(report.notes)) if whole else None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        logger.warning("%s: the stored result is damaged (%s); it is made again", place, error)
+        return None
+    if damaged or report.identity != identity:
+        logger.warning("%s: the stored result is damaged (%s); it is made again", place, ", ".join(damaged) or REPORT)
+        return None
+    return replace(report, notes=tuple(report.notes))
 
 
 def keep(results: Path, report: Report, ranks: Mapping[Direction, Ranks], rule: TieRule) -> Path:
@@ -42,45 +64,64 @@ def keep(results: Path, report: Report, ranks: Mapping[Direction, Ranks], rule: 
     Raises:
         DataError: the folder cannot be written; nothing half-written is left under a final name.
     """
-    folder = results / report.identity
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _replace(folder / RANKS, lambda path: write_ranks(path, ranks, rule))
-        _replace(folder / RUN, lambda path: write_run(path, ranks[Direction.t2v], "glyphrank"))
-        write_report(folder, report)
-    except OSError as error:
-        raise DataError(f"{folder}: the result cannot be written ({error.strerror or error})") from error
-    return folder
-
-
-def write_report(folder: Path, report: Report) -> None:
-    """Writes `config.yaml` and, last, `report.json` into an existing folder."""
-    config = yaml.safe_dump(dict(report.config), allow_unicode=True, sort_keys=False)
-    _replace(folder / CONFIG, lambda path: path.write_text(config, encoding="utf-8"))
-    text = json.dumps(asdict(report), ensure_ascii=False, indent=2, allow_nan=False)
-    _replace(folder / REPORT, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+    place = results / report.identity
+    with _writing(place):
+        place.mkdir(parents=True, exist_ok=True)
+        _replace(place / RANKS, lambda path: write_ranks(path, ranks, rule))
+        _replace(place / RUN, lambda path: write_run(path, ranks[Direction.t2v], "glyphrank"))
+        _write_report(place, report)
+        checksums = {name: digest_file(place / name) for name in (REPORT, RANKS, RUN)}
+        _replace(place / CHECKSUMS, lambda path: path.write_text(json.dumps(checksums, indent=2) + "\n"))
+    return place
 
 
 def deliver(results: Path, report: Report, folder: Path) -> None:
-    """Puts a stored result's files into a run's own folder, with this run's config."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in (RANKS, RUN):
-        shutil.copyfile(results / report.identity / name, folder / name)
-    write_report(folder, report)
+    """Puts a stored result's files into a run's own folder, with this run's config.
+
+    Raises:
+        DataError: the folder cannot be written.
+    """
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (RANKS, RUN):
+            _replace(folder / name, partial(shutil.copyfile, results / report.identity / name))
+        _write_report(folder, report)
 
 
 def remember_run(results: Path, identity: str, entry: Mapping[str, str]) -> None:
-    """Appends to `runs.jsonl` where a run with this result was logged: store, experiment, run id."""
-    with (results / identity / LOGGED).open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(dict(entry), ensure_ascii=False) + "\n")
+    """Appends to `runs.jsonl` where a run with this result was logged: store, experiment, run id.
+
+    A line that cannot be written costs a line, not the run.
+    """
+    try:
+        with (results / identity / LOGGED).open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(dict(entry), ensure_ascii=False) + "\n")
+    except OSError as error:
+        logger.warning("%s: cannot be written (%s)", results / identity / LOGGED, error.strerror or error)
+
+
+def _write_report(place: Path, report: Report) -> None:
+    config = yaml.safe_dump(dict(report.config), allow_unicode=True, sort_keys=False)
+    _replace(place / CONFIG, lambda path: path.write_text(config, encoding="utf-8"))
+    text = json.dumps(asdict(report), ensure_ascii=False, indent=2, allow_nan=False)
+    _replace(place / REPORT, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+
+
+@contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"{place}: the result cannot be written ({error.strerror or error})") from error
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     try:
         write(temporary)
         with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
         temporary.replace(path)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -21,6 +21,8 @@ COLUMNS = {
     "mean_rank": "MnR",
 }
 REVERSE = "v2t/"
+NO_LIMIT = 10_000
+"""Columns of a file or pipe: nothing is cut or broken there."""
 
 
 def show(report: Report, reused: bool, stream: TextIO) -> None:
@@ -28,7 +30,7 @@ def show(report: Report, reused: bool, stream: TextIO) -> None:
     from rich.console import Console
     from rich.markup import escape
 
-    console = Console(file=stream, width=None if stream.isatty() else 110, highlight=False)
+    console = Console(file=stream, width=None if stream.isatty() else NO_LIMIT, highlight=False)
     failed = report.counts["failed_items"]
     if failed:
         console.print(
@@ -37,11 +39,14 @@ def show(report: Report, reused: bool, stream: TextIO) -> None:
     title = f"{report.task}: {report.counts['queries']} queries, {report.counts['items']} items"
     console.print(escape(f"{title} ({'stored result ' if reused else ''}{report.identity[:12]})"))
     console.print(_table(report))
+    if report.bounds:
+        console.print("in brackets: the worst and the best value that other orders of equal scores would give")
     for note in report.notes:
         console.print(escape(f"note: {note}"))
 
 
 def _table(report: Report) -> Table:
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table()
@@ -51,11 +56,12 @@ def _table(report: Report) -> Table:
     rows = dict(report.channels)
     if len(rows) > 1:
         rows["fused"] = report.metrics
+    own = list(rows)[-1]  # the fusion, or the only channel
     for name, metrics in rows.items():
-        bounds = report.bounds if metrics == report.metrics else {}
+        bounds = report.bounds if name == own else {}
         for prefix in ("", REVERSE):
             if any(metric.startswith(REVERSE) for metric in metrics) or not prefix:
-                table.add_row(prefix + name, *(_cell(metrics, bounds, prefix + metric) for metric in COLUMNS))
+                table.add_row(escape(prefix + name), *(_cell(metrics, bounds, prefix + metric) for metric in COLUMNS))
     return table
 
 
@@ -67,7 +73,7 @@ def _cell(metrics: Mapping[str, float], bounds: Mapping[str, tuple[float, float]
     if name not in bounds:
         return value
     worst, best = (_number(name, bound) for bound in bounds[name])
-    return value if worst == best else f"{value} ({worst}-{best})"
+    return value if worst == best else f"{value} ({worst} to {best})"
 
 
 def _number(name: str, value: float) -> str:

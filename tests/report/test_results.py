@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glyphrank.errors import DataError
+from glyphrank.ranking import RankCounter
+from glyphrank.records import Direction, Ranks, Report
+from glyphrank.report.results import CHECKSUMS, RANKS, REPORT, RUN, deliver, find, keep, remember_run
+from glyphrank.ties import TieRule
+
+REPORT_OF_ONE = Report(
+    identity="abc",
+    task="tiny",
+    primary="hit_rate_at_1",
+    metrics={"hit_rate_at_1": 1.0},
+    bounds={},
+    channels={},
+    slices={"언어": {"ko": {"queries": 1.0}}},
+    counts={"queries": 1},
+    failures={},
+    lineage={"dataset": "d"},
+    notes=("odd",),
+    config={"paths": {"outputs": "here"}},
+)
+
+
+def ranks() -> dict[Direction, Ranks]:
+    counter = RankCounter(Direction.t2v, ["q 1"], ["가", "b"], {"q 1": {"가": 1.0}}, 10)
+    counter.add(np.array([0]), np.array([[0.9, 0.1]], dtype=np.float32))
+    return {Direction.t2v: counter.finish()}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    keep(tmp_path, REPORT_OF_ONE, ranks(), TieRule.pessimistic)
+    return tmp_path
+
+
+def test_find_gives_what_was_kept(store: Path) -> None:
+    assert find(store, "abc") == REPORT_OF_ONE
+    assert find(store, "other") is None
+    assert sorted(path.name for path in (store / "abc").iterdir()) == [CHECKSUMS, "config.yaml", RANKS, REPORT, RUN]
+
+
+@pytest.mark.parametrize("name", [REPORT, RANKS, RUN, CHECKSUMS])
+@pytest.mark.parametrize("damage", ["cut", "flipped", "removed", "emptied"])
+def test_find_refuses_a_damaged_result(name: str, damage: str, store: Path) -> None:  # case C02
+    path = store / "abc" / name
+    data = bytearray(path.read_bytes())
+    if damage == "removed":
+        path.unlink()
+    else:
+        data[len(data) // 2] ^= 1
+        path.write_bytes({"cut": data[: len(data) // 2], "flipped": bytes(data), "emptied": b""}[damage])
+    assert find(store, "abc") is None
+    keep(store, REPORT_OF_ONE, ranks(), TieRule.pessimistic)
+    assert find(store, "abc") == REPORT_OF_ONE
+
+
+def test_keep_that_fails_leaves_the_old_result_and_no_half_file(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # case C04
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("glyphrank.report.results.write_run", full)
+    with pytest.raises(DataError, match="No space left on device"):
+        keep(store, REPORT_OF_ONE, ranks(), TieRule.pessimistic)
+    monkeypatch.undo()
+    assert find(store, "abc") == REPORT_OF_ONE
+    assert not list((store / "abc").glob(".*"))
+
+
+def test_deliver_puts_the_files_and_this_runs_config_into_a_folder(store: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "one"
+    deliver(store, REPORT_OF_ONE, folder)
+    for name in (REPORT, RANKS, RUN):
+        assert (folder / name).read_bytes() == (store / "abc" / name).read_bytes()
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    with pytest.raises(DataError, match="cannot be written"):
+        deliver(store, REPORT_OF_ONE, blocked / "run")
+
+
+def test_remember_run_appends_and_never_ends_a_run(store: Path, caplog: pytest.LogCaptureFixture) -> None:
+    remember_run(store, "abc", {"run_id": "1"})
+    remember_run(store, "abc", {"run_id": "2"})
+    assert (store / "abc" / "runs.jsonl").read_text() == '{"run_id": "1"}\n{"run_id": "2"}\n'
+    remember_run(store, "nowhere", {"run_id": "3"})
+    assert "cannot be written" in caplog.text
