@@ -70,8 +70,16 @@ def test_fusion_treats_every_row_by_itself(values: list[list[float]]) -> None:
         for i in range(len(block)):
             alone = fusion.fuse({name: rows_[i : i + 1] for name, rows_ in channels.items()})
             assert np.array_equal(whole[i : i + 1], alone)
+        columns = fusion.fuse({name: np.asfortranarray(rows_) for name, rows_ in channels.items()})
+        assert np.array_equal(whole, columns)
         assert not np.isnan(whole).any()
         assert np.array_equal(np.isneginf(whole), np.isneginf(block) & np.isneginf(channels["lexical"]))
+
+
+@pytest.mark.parametrize("how", list(Normalisation))
+def test_normalise_gives_the_same_bits_whatever_the_layout(how: Normalisation) -> None:
+    block = np.random.default_rng(1).random((20, 300)).astype(np.float32)
+    assert np.array_equal(normalise(block, how), normalise(np.asfortranarray(block), how))
 
 
 def test_fusion_without_a_weight_for_a_channel_names_it() -> None:
@@ -85,6 +93,46 @@ def test_fusion_with_an_impossible_weight_is_refused(weight: float) -> None:
         WeightedSum(Normalisation.minmax, {"text": weight})
 
 
-def test_reciprocal_rank_with_k_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match="k is 0"):
-        ReciprocalRank(0, EQUAL)
+@pytest.mark.parametrize("k", [0, -1.0, float("nan"), float("inf")])
+def test_reciprocal_rank_with_an_impossible_k_is_refused(k: float) -> None:
+    with pytest.raises(ValueError, match=f"k is {k}; wanted a finite number above 0"):
+        ReciprocalRank(k, EQUAL)
+
+
+def _both(weights: dict[str, float]) -> list[Fusion]:
+    return [ReciprocalRank(60, weights), *(WeightedSum(how, weights) for how in Normalisation)]
+
+
+@pytest.mark.parametrize("weights", [{}, {"text": 0.0}, {"text": 0.0, "lexical": 0}])
+def test_weights_that_are_all_zero_are_refused(weights: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="all weights are 0"):
+        _both(weights)
+    with pytest.raises(ValueError, match="all weights are 0"):
+        WeightedSum(Normalisation.minmax, weights)
+
+
+def test_channels_whose_weights_are_all_zero_are_refused() -> None:
+    for fusion in _both({"text": 0.0, "lexical": 0.0, "visual": 1.0}):
+        with pytest.raises(ValueError, match=r"\['lexical', 'text'\] all have weight 0"):
+            fusion.fuse({"text": rows([1.0]), "lexical": rows([1.0])})
+
+
+def test_fused_scores_that_float32_would_tie_stay_apart() -> None:
+    flat, lexical = rows([0.0] * 4), rows([0.0, 0.25, 0.5, 1.0])
+    for weights in ({"text": 1e12, "lexical": 1.0}, {"text": 1.0, "lexical": 1e-12}):
+        for fusion in _both(weights):
+            fused = fusion.fuse({"text": flat, "lexical": lexical})
+            assert fused.dtype == np.float64
+            assert (np.diff(fused[0]) > 0).all()
+
+
+@pytest.mark.parametrize("weight", [1.7e308, 5e-324])
+def test_fused_scores_of_extreme_weights_are_finite_and_in_order(weight: float) -> None:
+    largest = float(np.finfo(np.float32).max)
+    block = rows([largest, 1.0, -1.0, -largest, GONE])
+    for fusion in _both({"text": weight, "lexical": weight}):
+        fused = fusion.fuse({"text": block, "lexical": block})
+        assert np.isfinite(fused[0, :4]).all()
+        assert (np.diff(fused[0, :4]) <= 0).all()
+        assert fused[0, 0] > fused[0, 3]
+        assert fused[0, 4] == GONE

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from glyphrank.errors import DataError
-from glyphrank.metrics import Protocol, bounds, evaluate, names, per_query, prefix, sliced
+from glyphrank.metrics import Protocol, evaluate, names, per_query, prefix, sliced
 from glyphrank.ranking import RankCounter, reverse
 from glyphrank.records import Direction, Ranks, View
 from glyphrank.ties import TieRule, tied_queries
@@ -154,18 +154,6 @@ def test_a_constant_scorer_is_flattered_by_the_optimistic_rule_alone(rule: str, 
     for items in ("abcde", "cabde", "edcba"):
         ranks = rank({"q": [0.5] * 5}, items, {"q": {"a": 1}})
         assert evaluate(ranks, (1,), TieRule(rule))["hit_rate_at_1"] == pytest.approx(hit)
-
-
-def test_bounds_are_the_worst_and_the_best_order() -> None:
-    limits = bounds(_one({"b": 1, "d": 3}, TIED), (5,))
-    assert limits["mean_rank"] == (4, 2)
-    assert limits["hit_rate_at_3"] == (0, 1)
-    assert "recall_at_5" not in limits  # the whole group lies within 5 places
-    assert "ndcg_at_1" not in limits
-
-
-def test_bounds_without_ties_are_empty() -> None:
-    assert bounds(_one({"b": 1}), (5,)) == {}
 
 
 @pytest.mark.parametrize(

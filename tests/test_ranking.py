@@ -46,6 +46,22 @@ def test_id_order_descends_by_utf8_bytes() -> None:
     assert [name for _, name in by_place] == ["😀", "ｆ", "쪽", "p_9", "p_10", "P_9"]
 
 
+def test_ties_are_ordered_by_ids_as_the_run_file_holds_them() -> None:
+    decomposed = unicodedata.normalize("NFD", "각")
+    items = ["a b", "a!b", decomposed, "가"]
+    ranks = rank({"q": [1.0] * 4}, items, {"q": dict.fromkeys(items, 1)})
+    assert top_ids(ranks) == ["가", decomposed, "a b", "a!b"]  # written a%20b, which stands above a!b; no NFC
+    assert ranks.before.tolist() == [2, 3, 1, 0]
+
+
+def test_scores_that_differ_in_float64_alone_are_no_tie() -> None:
+    counter = RankCounter(Direction.t2v, ["q"], "ab", {"q": {"a": 1.0}}, 2)
+    counter.add(np.array([0]), np.array([[1.0, np.nextafter(1.0, 2)]]))
+    ranks = counter.finish()
+    assert (ranks.higher.tolist(), ranks.tied.tolist()) == ([1], [1])
+    assert ranks.top[0][1].tolist() == [np.nextafter(1.0, 2), 1.0]
+
+
 @pytest.mark.parametrize("items", ["abcde", "edcba", "cabed"])
 def test_top_of_a_constant_scorer_does_not_depend_on_insertion_order(items: str) -> None:  # case M01
     ranks = rank({"q": [1.0] * 5}, items, {"q": {"a": 1}})

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import pytrec_eval
 
 from glyphrank.errors import DataError
 from glyphrank.metrics import bounds, evaluate
-from glyphrank.score import run_score, score
+from glyphrank.score import score
 from glyphrank.ties import TieRule
 from glyphrank.trec import write_qrels, write_run
 from ranked import rank
@@ -85,7 +87,8 @@ def test_ranks_beyond_the_lists_are_named_truncated(tmp_path: Path) -> None:  # 
     assert (metrics["median_rank_truncated"], metrics["mean_rank_truncated"]) == (11, 11)
     assert "mean_rank" not in metrics
     assert metrics["hit_rate_at_10"] == 0
-    assert any("rank 11; their true ranks may be far larger" in note for note in result["notes"])
+    wanted = "rank 11, one more than the longest list; their true ranks lie anywhere beyond the end of their own list"
+    assert any(wanted in note for note in result["notes"])
 
 
 def test_an_empty_list_is_not_flattered_by_its_own_length(tmp_path: Path) -> None:  # case M17
@@ -94,8 +97,9 @@ def test_an_empty_list_is_not_flattered_by_its_own_length(tmp_path: Path) -> Non
 
 
 def test_ranks_are_exact_where_every_query_finds_something(tmp_path: Path) -> None:
-    result = _score(tmp_path, {"q": ["x", "a"]}, {"q": {"a": 1, "b": 1}})
+    result = _score(tmp_path, {"q": ["x", "a", "y"]}, {"q": {"a": 1, "b": 1}})
     assert result["metrics"]["mean_rank"] == 2
+    assert result["counts"]["queries_tied_at_the_end"] == 0
     assert result["counts"]["relevant_not_retrieved"] == 1
 
 
@@ -162,45 +166,96 @@ def test_a_written_run_scores_as_the_ranks_it_came_from(tmp_path: Path, rule: Ti
     write_run(tmp_path / "run", ranks, "t")
     write_qrels(tmp_path / "qrels", relevant)
     result = score(tmp_path / "run", tmp_path / "qrels", (10, 20), rule)
-    assert result["metrics"] == evaluate(ranks, (10, 20), rule)
-    assert result["bounds"] == bounds(ranks, (10, 20))
+    # The lists are whole here, but the file does not say so: a tie at their end might go on.
+    cut = replace(ranks, truncated=True)
+    assert result["counts"]["queries_tied_at_the_end"] > 0
+    assert result["metrics"] == evaluate(cut, (10, 20), rule)
+    assert result["bounds"] == bounds(cut, (10, 20), rule)
 
 
-def test_run_score_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wanted = _score(tmp_path, {"q": ["x", "a"]}, {"q": {"a": 1}}, TieRule.average)
-    files = ["--run", str(tmp_path / "run.trec"), "--qrels", str(tmp_path / "qrels.trec")]
-    assert run_score([*files, "--json", "--ties", "average"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["metrics"] == wanted["metrics"]
-    assert set(printed) == {"metrics", "bounds", "counts", "notes"}
+@pytest.mark.parametrize("rule", list(TieRule))
+@pytest.mark.parametrize("depth", range(1, 11))
+def test_a_tie_that_runs_across_the_end_of_a_list_is_named_truncated(tmp_path: Path, rule: TieRule, depth: int) -> None:
+    """Lists of ten items: c b a level, x, y, f e d level, v, w; b and f are relevant."""
+    rows = {"q": [9.0, 9, 9, 8, 7, 6, 6, 6, 1, 0], "p": [0.0] * 9 + [1.0]}
+    relevant = {"q": {"b": 1.0, "f": 1.0}, "p": {"w": 1.0}}
+    whole, cut = (rank(rows, [*"abcxydefvw"], relevant, length) for length in (10, depth))
+    write_run(tmp_path / "run", cut, "t")
+    write_qrels(tmp_path / "qrels", relevant)
+    result = score(tmp_path / "run", tmp_path / "qrels", (1,), rule)
+    assert result["counts"]["queries_tied_at_the_end"] == int(depth in (1, 2, 3, 6, 7, 8))
+    noted = any(note.startswith("queries with a relevant item level with the end") for note in result["notes"])
+    assert noted == (depth in (1, 2, 3, 6, 7, 8))
+    assert ("mean_rank_truncated" in result["metrics"]) == noted
+    if not noted:
+        assert result["metrics"]["mean_rank"] == evaluate(whole, (1,), rule)["mean_rank"]
+    if depth > 8:
+        assert result["metrics"] == evaluate(whole, (1,), rule)
+        assert result["bounds"] == bounds(whole, (1,), rule)
 
 
-def test_run_score_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "run").write_text("q Q0 a 1 1 t\nq Q0 b 2 1 t\n")
+def test_a_constant_scorer_cut_at_a_depth_has_no_exact_ranks(tmp_path: Path) -> None:
+    items = [f"i{item}" for item in range(30)]
+    relevant = {f"q{query}": {("i9", "i29", "i3")[query % 3]: 1.0} for query in range(6)}
+    ranks = rank(dict.fromkeys(relevant, [0.5] * 30), items, relevant, depth=10)
+    for scored in (ranks, replace(ranks, top=[(chosen[:1], values[:1]) for chosen, values in ranks.top])):
+        write_run(tmp_path / "run", scored, "t")
+        write_qrels(tmp_path / "qrels", relevant)
+        result = score(tmp_path / "run", tmp_path / "qrels", (10,), TieRule.pessimistic)
+        assert "mean_rank_truncated" in result["metrics"]
+        assert result["counts"]["queries_tied_at_the_end"] > 0
+
+
+def test_an_item_that_ends_a_complete_list_alone_has_its_exact_rank(tmp_path: Path) -> None:
+    result = _score(tmp_path, {"q": ["x", "y", "a"]}, {"q": {"a": 1}})
+    assert result["metrics"]["mean_rank"] == 3
+
+
+def test_an_id_that_holds_an_escape_literally_matches_where_the_judgements_know_it(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("q%201 Q0 x 1 0.9 t\nq%201 Q0 a%20b 2 0.5 t\nq%201 Q0 z 3 0.4 t\n")
+    for query in ("q%201", "q 1"):
+        for item in ("a%20b", "a b"):
+            (tmp_path / "qrels.tsv").write_text(f"query-id\tcorpus-id\tscore\n{query}\t{item}\t1\n")
+            result = score(tmp_path / "run", tmp_path / "qrels.tsv", (1,), TieRule.pessimistic)
+            assert result["metrics"]["mean_rank"] == 2
+
+
+def test_trec_eval_orders_ties_of_our_files_as_we_do(tmp_path: Path) -> None:
+    nfd = unicodedata.normalize("NFD", "각")
+    items = ["a b", "a!b", "a+b", "a%b", "a&b", "a\u3000b", "a0", nfd, "각", "갂", "가"]
+    items = [name for name in items if name != "각"]
+    rows = {f"q {item}": [0.25] * len(items) for item in items}
+    relevant = {f"q {item}": {item: 1.0} for item in items}
+    ranks = rank(rows, items, relevant, depth=20)
+    write_run(tmp_path / "run", ranks, "t")
+    write_qrels(tmp_path / "qrels", relevant)
+    with (tmp_path / "run").open(encoding="utf-8") as run, (tmp_path / "qrels").open(encoding="utf-8") as qrels:
+        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(qrels), {"recip_rank"})
+        theirs = [found["recip_rank"] for found in evaluator.evaluate(pytrec_eval.parse_run(run)).values()]
+    own = [1 / (ranks.before[pair] + 1) for pair in range(len(items))]
+    assert sorted(own) == pytest.approx(sorted(theirs))
+    assert own == pytest.approx(theirs)
+    scored = score(tmp_path / "run", tmp_path / "qrels", (1,), TieRule.document_id)["metrics"]
+    assert scored["mean_rank_truncated"] == evaluate(ranks, (1,), TieRule.document_id)["mean_rank"]
+    assert scored["reciprocal_rank_at_10"] == pytest.approx(np.mean(theirs))
+
+
+def test_ties_between_ids_of_a_foreign_file_are_ordered_as_it_writes_them(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("q Q0 a%20b 1 1 t\nq Q0 a!b 2 1 t\n")  # decoded, "a b" would stand below "a!b"
+    (tmp_path / "qrels").write_text("q 0 a%20b 1\n")
+    metrics = score(tmp_path / "run", tmp_path / "qrels", (1,), TieRule.document_id)["metrics"]
+    assert metrics["hit_rate_at_1"] == 1
+
+
+def test_scores_beyond_float32_keep_their_order(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("q Q0 x 1 1e300 t\nq Q0 a 2 2e300 t\nq Q0 y 3 -1e300 t\n")
     (tmp_path / "qrels").write_text("q 0 a 1\n")
-    files = ["--run", str(tmp_path / "run"), "--qrels", str(tmp_path / "qrels")]
-    assert run_score([*files, "--cutoffs", "2"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert "hit_rate_at_1                 0.0000  0.0000 to 1.0000 by the order of ties" in lines
-    assert "hit_rate_at_2                 1.0000" in lines
-    assert any(line.startswith("note: queries with ties that change their numbers") for line in lines)
+    assert score(tmp_path / "run", tmp_path / "qrels", (1,), TieRule.pessimistic)["metrics"]["mean_rank"] == 1
 
 
-BOTH = ["--run", "x", "--qrels", "y"]
-
-
-@pytest.mark.parametrize("arguments", [["--run", "x"], [*BOTH, "--ties", "kind"], [*BOTH, "--cutoffs", "0"]])
-def test_run_score_returns_2_for_a_wrong_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_score(arguments) == 2
-    assert "usage: glyphrank score" in capsys.readouterr().err
-
-
-def test_run_score_returns_2_and_one_message_for_a_missing_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "qrels").write_text("q 0 a 1\n")
-    assert run_score(["--run", str(tmp_path / "none"), "--qrels", str(tmp_path / "qrels")]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith(f"error: {tmp_path / 'none'}: cannot be read")
-    assert captured.err.count("\n") == 1
+def test_the_value_of_the_rule_lies_within_its_bounds(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("q Q0 a 1 1 t\nq Q0 b 2 1 t\nq Q0 z 3 0 t\n")
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 1\n")
+    result = score(tmp_path / "run", tmp_path / "qrels", (1,), TieRule.textvr)
+    assert (result["metrics"]["mean_rank"], result["bounds"]["mean_rank"]) == (1.5, (1.5, 1))
+    assert (result["metrics"]["hit_rate_at_1"], result["bounds"]["hit_rate_at_1"]) == (0, (0, 1))

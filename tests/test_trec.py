@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from glyphrank.errors import DataError
+from glyphrank.ranking import RankCounter
+from glyphrank.records import Direction
 from glyphrank.trec import read_qrels, read_run, write_qrels, write_run
 from ranked import rank
 
@@ -79,6 +82,16 @@ def test_read_qrels_sees_repeats_across_unicode_forms(tmp_path: Path) -> None:  
         ("q 0 a nan\n", "line 1: the gain 'nan'"),
         ("q 0 a 1_0\n", "line 1: the gain '1_0'"),
         ("query-id\tcorpus-id\tscore\nq\ta\n", "line 2: 2 tab-separated columns"),
+        ("query-id\tcorpus-id\tscore\nq a 1\n", "line 2: 1 tab-separated .*mixes spaces and tabs"),
+        ("query-id\tcorpus-id\tscore\nq a\t1\n", "line 2: 2 tab-separated .*mixes spaces and tabs"),
+        ("q\ta\t1\nq 0 b 1\n", "line 2: 1 tab-separated .*mixes spaces and tabs"),
+        ("q\ta\t1\nq\t0\t12\t1\n", "line 2: 4 tab-separated columns"),
+        ("query-id corpus-id\tscore\nq\ta\t1\n", "line 1: 3 columns.*a header needs tabs"),
+        ("query-id corpus-id score\nq a 1\n", "line 1: 3 columns.*a header needs tabs"),
+        ("q 0 a 1\nq a 1\n", "line 2: 3 columns.*score$"),
+        ("q\t0\ta\t1\nq\ta\t1\n", "line 2: 3 columns.*score$"),
+        ("q\t0\ta\t1\nq 0 a b\t1\n", "line 2: 5 columns.*mixes spaces and tabs"),
+        ("q 0 a 1\nq\ta\t1\n", "line 2: 3 columns.*mixes spaces and tabs"),
         ("query-id\tcorpus-id\tscore\nq\ta\t\n", "line 2: the score ''"),
         ("query-id\tcorpus-id\tscore\nq\t\t1\n", "line 2: an empty item id"),
         ("query-id\tcorpus-id\tscore\n\ta\t1\n", "line 2: an empty query id"),
@@ -144,6 +157,23 @@ def test_write_run_numbers_places_and_keeps_scores_exactly(tmp_path: Path) -> No
     ranks = rank({"q": [0.1, 0.3, 0.1, float("-inf")], "none": [float("-inf")] * 4}, "abcd", {"q": {"a": 1}})
     write_run(tmp_path / "run", ranks, "t")
     assert (tmp_path / "run").read_text() == "q Q0 b 1 0.3 t\nq Q0 c 2 0.1 t\nq Q0 a 3 0.1 t\n"
+
+
+def test_write_run_keeps_float64_scores_apart(tmp_path: Path) -> None:
+    counter = RankCounter(Direction.t2v, ["q"], "abcd", {"q": {"a": 1.0}}, 4)
+    scores = [0.1, np.nextafter(0.1, 1), 1e300, 0.1]
+    counter.add(np.array([0]), np.array([scores]))
+    write_run(tmp_path / "run", counter.finish(), "t")
+    run = read_run(tmp_path / "run")
+    assert (run.items["q"], run.scores["q"]) == (["c", "b", "d", "a"], [1e300, scores[1], 0.1, 0.1])
+
+
+def test_read_run_takes_an_id_as_written_where_only_so_it_is_known(tmp_path: Path) -> None:
+    path = _file(tmp_path, "q%20 Q0 a%20b 1 2 t\nq%20 Q0 c%20d 2 1 t\nq%20 Q0 e%20f 3 0 t\n", "run")
+    assert read_run(path).items == {"q ": ["a b", "c d", "e f"]}
+    known = read_run(path, queries=["q%20"], items=["a%20b", "c%20d", "c d"])
+    assert known.items == {"q%20": ["a%20b", "c d", "e f"]}
+    assert known.written == {"q%20": ["a%20b", "c%20d", "e%20f"]}
 
 
 def test_an_empty_id_cannot_be_written(tmp_path: Path) -> None:

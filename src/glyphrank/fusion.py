@@ -21,7 +21,7 @@ from glyphrank.records import BoolArray, FloatArray
 Numbers = NDArray[np.float64]
 
 _ORDINARY = 256
-"""Weights of 2 to the power of this (or of its negative) and less are used as they are."""
+"""Weights between 2 to the power of minus this and of this are used as they are."""
 
 
 class Fusion(Protocol):
@@ -117,6 +117,7 @@ def competition_ranks(rows: FloatArray) -> Numbers:
 
 def normalise(rows: FloatArray, how: Normalisation) -> Numbers:
     """Scores normalised over each row's finite cells, (b, n) float64; cells at -inf get the row's minimum."""
+    rows = np.ascontiguousarray(rows)  # the order of a sum, and so its last bits, follows the layout in memory
     finite = np.isfinite(rows)
     low = np.min(np.where(finite, rows, np.inf), axis=1, keepdims=True).astype(np.float64)
     high = np.max(np.where(finite, rows, -np.inf), axis=1, keepdims=True).astype(np.float64)

@@ -10,7 +10,7 @@ import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -159,16 +159,16 @@ def _kept(channels: Sequence[Channel], shape: tuple[int, int, int] | None, scrat
         yield None
         return
     wanted = math.prod(shape) * np.dtype(np.float32).itemsize
-    try:
-        file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115
-        _allocate(file, wanted)
-        scores: FloatArray = np.memmap(file, dtype=np.float32, mode="r+", shape=shape)  # type: ignore[call-overload]
-    except OSError as error:
-        raise DataError(
-            f"{scratch}: there is no room for the scores of the reverse direction, a scratch file of {wanted} bytes "
-            f"({error.strerror or error}); free that much, choose another folder (paths.outputs), or rank t2v only"
-        ) from error
-    with file:
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(tempfile.TemporaryFile(dir=scratch))
+            _allocate(file, wanted)
+            scores: FloatArray = np.memmap(file, dtype=np.float32, mode="r+", shape=shape)
+        except OSError as error:
+            raise DataError(
+                f"{scratch}: the scores of the reverse direction need a scratch file of {wanted} bytes here, which "
+                f"failed ({error.strerror or error}); free that much, choose another paths.outputs, or rank t2v only"
+            ) from error
         yield _Kept(channels, scores)
 
 

@@ -1,7 +1,8 @@
 """Takes secrets out of what a run writes down: configurations, texts, log records and Hydra's own copies.
 
 Secret is what a name says is one (`token`, `api_key`, `password`, ...), user-info in a URL, and the secret parameters
-of a URL's query. Names are compared word by word, so that `tokens`, `tokenizer` and `pad_token` stay readable.
+of a URL's query. Names are compared word by word, so that `tokens`, `tokenizer` and `pad_token` stay readable. Where a
+text does not tell how far a secret reaches, too much of it is hidden rather than too little.
 """
 
 from __future__ import annotations
@@ -10,43 +11,69 @@ import io
 import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
+import yaml
+
 REDACTED = "<redacted>"
 
-_SECRET_WORDS = frozenset(
-    {"password", "passwords", "passwd", "passphrase", "pwd", "secret", "secrets"}
-    | {"credential", "credentials", "authorization", "apikey", "accesskey"}
-)
+_SECRET_WORDS = {"password", "passwords", "passwd", "passphrase", "pwd", "secret", "secrets", "authorization"}
+_SECRET_WORDS |= {"credential", "credentials", "apikey", "accesskey"}
+_SECRET_ENDS = ("password", "passwd", "apikey", "accesskey", "secretkey", "accesstoken", "authtoken")
 _KEY_OF = frozenset({"api", "access", "private", "secret", "signing", "encryption", "account", "subscription", "auth"})
 _MODEL_TOKENS = frozenset({"pad", "eos", "bos", "unk", "cls", "sep", "mask", "start", "stop", "end", "image"})
 _QUERY_SECRETS = frozenset({"key", "sig", "signature"})
-_NO_SECRET = frozenset({"", "null", "None", "~", "true", "True", "false", "False", "???", REDACTED, "''", '""'})
+_NO_SECRET = frozenset({"", "null", "None", "~", "true", "True", "false", "False", "???", REDACTED})
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _USER_INFO = re.compile(
-    r"""(?<=://)(?:[^\s/?#"'<>]*|[^\s/@:"'<>]*:(?!\d+(?:[/?#\s]|$))[^\s"'<>]*)@"""  # the second: an unescaped / ? or #
-)
-_QUOTED = r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*\'"""
-_PAIR = re.compile(rf"""(?<![\w.-])(?P<key>[\w.-]+)(?P<join>["']?\s*=\s*)(?P<value>{_QUOTED}|[^\s&"'#;)\]}}]+)""")
-_ENTRY = re.compile(
-    rf"""(?P<open>(?:^|[{{,\[\n])\s*["']?|["'])(?P<key>[\w.-]+)(?P<join>["']?\s*:\s*)"""
-    rf"""(?P<value>\{{[^{{}}]*\}}|\[[^\[\]]*\]|{_QUOTED}|[^,}}\]\n"']*[^,}}\]\n"'\s])"""
+    r"""(?<=://)(?:[^\s/@:"'<>]*:(?!\d+(?:[/?#\s"',)\]}]|$))(?:(?!\w://)(?:[^\s"'<>]|["'](?![,:;)\]}\s]|$)))*@"""
+    r"""|[^\s/?#"'<>]*@)"""  # the first: a password, in which @ / ? # may stand unescaped
 )
 _BEARER = re.compile(r"\b(?P<kind>Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}")
+_KEY = re.compile(  # what may stand between a name and its value: = == := : => is found; a space after --name
+    r"""(?<![\w.-])(?P<key>[\w.-]++)(?P<join>(?:\[\d+\])?\\*["'\]]*[ \t]*(?:(?P<colon>:)(?!//)=?|=+)>?[ \t]*+"""
+    r"""(?:(?:found|is|was|got)[ \t]+(?=["']))?|[ \t]+(?:found|is|was|got)[ \t]+(?=["'])"""
+    r"""|(?P<flag>["']?,?[ \t]++(?![-=:])))"""
+)
 _OVERRIDE = re.compile(r"(?P<key>[+~]*[\w.@/:-]+)=(?P<value>.*)", re.DOTALL)
-_YAML_ENTRY = re.compile(r"""(?P<open>\s*(?:- )*)(?P<key>["']?[\w.@/+~-]+["']?):(?:\s+(?P<value>.*))?$""")
-_YAML_ITEM = re.compile(r"(?P<open>\s*(?:- )+)(?P<value>.*)$")
+_INTERPOLATION = re.compile(r"\$\{(?:oc\.env:\w+|[\w.]+)\}")
+_EMPTY = re.compile(
+    rf"""(?:{"|".join(re.escape(text) for text in sorted(_NO_SECRET, reverse=True))}|{_INTERPOLATION.pattern})"""
+    r"""(?:[,;&)\]}"']*(?:\s|$)|[,;&)\]}]+[+~]*["']?[A-Za-z_][\w.@/-]*["']?[=:])"""
+)
+_BLOCK = re.compile(r"[|>]?[-+]?\s*$")
+_NEXT_OVERRIDE = r",[+~]*[A-Za-z_][\w.@/-]*=(?!=|$)"
+_NEXT_PAIR = r"[\s,][+~]*[A-Za-z_][\w.@/-]*=(?![=\s]|$)"
+_LINE_START = re.compile(r"(?:^|\n|:[ \t])[ \t]*(?:- )*(?:#\d+ ?: )?$")
+_AFTER_PAIR = re.compile(r"=[^\s=]*[\s,;|/]+$")
+_WORDS_OF_SENTENCES = ("is", "are", "was", "has", "found", "wanted", "expected", "must", "cannot", "needs", "should")
+_STRUCTURE = re.compile(r"[()\[\]{}'\"]")
+_QUOTED = {
+    quote: re.compile(rf"""{quote}(?:[^{quote}\\]|\\.|{quote}{quote}|{quote}(?=\w))*+{quote}""", re.DOTALL)
+    for quote in "'\""
+}
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes a text such as `1e3`, which Hydra would read as a number and YAML 1.1 would not."""
+
+
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
 
 
 def redact(value: Any) -> Any:
     """A copy of a nested value of plain types without its secrets.
 
-    What stands under a secret name becomes `<redacted>`, whatever it holds, except None, booleans and empty texts,
-    which tell that nothing was set. Every other text goes through `redact_text`.
+    What stands under a secret name becomes `<redacted>`, whatever it holds, except what tells that no secret stands
+    here: None, booleans, empty texts, `???` and a plain interpolation (`${oc.env:HF_TOKEN}`). In every other text a
+    secret reaches from its name to the next `,key=`, or to the end: such texts are lists of overrides.
     """
     match value:
         case Mapping():
@@ -54,7 +81,7 @@ def redact(value: Any) -> Any:
         case list() | tuple():
             return type(value)([redact_override(entry) if isinstance(entry, str) else redact(entry) for entry in value])
         case str():
-            return redact_text(value)
+            return _scrub(value, whole=True)
     return value
 
 
@@ -62,46 +89,56 @@ def is_secret(name: str) -> bool:
     """Whether what stands under this name is to be hidden; `foo.hf_token` and `apiKey` are, `max_tokens` is not."""
     words = [word.lower() for word in _WORD.findall(name)]
     return (
-        any(word in _SECRET_WORDS for word in words)
+        any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDS) for word in words)
         or any(first in _KEY_OF and second == "key" for first, second in pairwise(words))
         or (words[-1:] == ["token"] and not (words[-2:-1] and words[-2] in _MODEL_TOKENS))
     )
 
 
 def redact_text(text: str) -> str:
-    """The text without user-info in URLs, and with `<redacted>` for values after a secret name (`=` or `:`)."""
-    text = _USER_INFO.sub("", text)
-    text = _PAIR.sub(_hide_pair, text)
-    text = _ENTRY.sub(_hide_entry, text)
-    return _BEARER.sub(rf"\g<kind> {REDACTED}", text)
+    """A message without user-info in URLs, and with `<redacted>` for what follows a secret name.
+
+    After `name=` that is all up to the next `key=` or the end of the line where the line lists such pairs, inside
+    quotes or brackets all up to their end, in the middle of a sentence one word. After `name:` it is one word, what is
+    quoted, or the rest of a line that begins with the name; a sentence about the name (`api_key: is unknown`) stays.
+    """
+    return _scrub(text, whole=False)
 
 
 def redact_override(text: str) -> str:
     """One override of the command line; after a secret key everything is hidden, quotes, commas and spaces too."""
     found = _OVERRIDE.fullmatch(text)
-    if found and is_secret(found["key"]) and found["value"] not in _NO_SECRET:
-        return f"{found['key']}={REDACTED}"
-    return redact_text(text)
+    hides = found and is_secret(found["key"]) and not _tells_nothing(found["value"])
+    return f"{found['key']}={REDACTED}" if found and hides else _scrub(text, whole=True)
 
 
 def redact_folder(folder: Path) -> None:
-    """Rewrites `.hydra/*.yaml` of a run's folder without secrets; each file whole or not at all.
-
-    Other lines stay byte for byte as they were, and what was valid YAML stays so.
-    """
+    """Takes secrets out of `.hydra/*.yaml` of a run's folder; see `redact_file`."""
     for path in sorted((folder / ".hydra").glob("*.yaml")):
         redact_file(path)
 
 
 def redact_file(path: Path) -> None:
-    """Rewrites one YAML file without secrets, whole or not at all; a file that is not there needs none."""
+    """Writes one YAML file anew without secrets, whole or not at all; one that holds none stays byte for byte.
+
+    Values, interpolations and the order of keys stay, comments do not. A file that is no YAML becomes one comment
+    where a secret may stand in it. A path that is not a file needs nothing.
+    """
     if not path.is_file():
         return
-    text = path.read_bytes().decode("utf-8")
-    clean = _redact_yaml(text)
-    if clean != text:
+    content = path.read_bytes()
+    try:
+        loaded = yaml.safe_load(content.decode("utf-8"))
+        clean = redact(loaded)
+        dumped = yaml.dump(clean, Dumper=_Dumper, allow_unicode=True, sort_keys=False)
+        changed = bool(clean != loaded)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        text = content.decode("utf-8", "replace")
+        changed = redact_text(text) != text or any(is_secret(name) for name in re.findall(r"[\w.-]+", text))
+        dumped = f"# {path.name} could not be read as YAML and may have held secrets, so its content was removed\n"
+    if changed:
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        temporary.write_bytes(clean.encode("utf-8"))
+        temporary.write_bytes(dumped.encode("utf-8"))
         temporary.replace(path)
 
 
@@ -152,64 +189,105 @@ class RedactingFilter(logging.Filter):
 
 
 def _hidden(value: Any) -> Any:
-    return value if value is None or isinstance(value, bool) or value == "" else REDACTED
+    keeps = value in ("", "???") or _INTERPOLATION.fullmatch(value) if isinstance(value, str) else False
+    return value if keeps or value is None or isinstance(value, bool) else REDACTED
 
 
-def _hide_pair(found: re.Match[str]) -> str:
-    in_query = found.start() > 0 and found.string[found.start() - 1] in "?&"
-    secret = is_secret(found["key"]) or (in_query and found["key"].lower().rpartition("-")[2] in _QUERY_SECRETS)
-    if not secret or found["value"] in _NO_SECRET:
-        return found[0]
-    return f"{found['key']}{found['join']}{REDACTED}"
+def _tells_nothing(value: str) -> bool:
+    return value.strip("\"'") in _NO_SECRET or bool(_INTERPOLATION.fullmatch(value.strip("\"'")))
 
 
-def _hide_entry(found: re.Match[str]) -> str:
-    if not is_secret(found["key"]) or found["value"] in _NO_SECRET:
-        return found[0]
-    return f"{found['open']}{found['key']}{found['join']}{REDACTED}"
-
-
-def _redact_yaml(text: str) -> str:
-    """Block-style YAML line by line; a secret entry loses the lines that continue it."""
-    lines = text.splitlines(keepends=True)
+def _scrub(text: str, whole: bool) -> str:
+    """The text without secrets; `whole` where it is a value of its own and not a message."""
+    text = _BEARER.sub(rf"\g<kind> {REDACTED}", _USER_INFO.sub("", text))
     kept: list[str] = []
     position = 0
-    while position < len(lines):
-        line = lines[position].rstrip("\r\n")
-        ending = lines[position][len(line) :]
-        position += 1
-        entry, item = _YAML_ENTRY.match(line), _YAML_ITEM.match(line)
-        if entry and is_secret(entry["key"]):
-            after = _block_end(lines, position, len(entry["open"]), listed=not entry["value"])
-            if (entry["value"] or "") not in _NO_SECRET or after > position:
-                line, position = f"{entry['open']}{entry['key']}: {REDACTED}", after
-        elif item and not entry:
-            clean = _redact_scalar(item["value"], redact_override)
-            if clean.endswith(f"={REDACTED}") and clean != item["value"]:
-                position = _block_end(lines, position, len(item["open"]) - 1, listed=False)
-            line = item["open"] + clean
-        elif entry and entry["value"]:
-            line = line[: entry.start("value")] + _redact_scalar(entry["value"], redact_text)
-        else:
-            line = redact_text(line)
-        kept.append(line + ending)
-    return "".join(kept)
+    while found := _KEY.search(text, position):
+        key, start, in_query = found["key"], found.end(), text[found.start() - 1 : found.start()] in ("?", "&")
+        named = is_secret(key) and (key.startswith("-") or not found["flag"])
+        secret = named or (in_query and key.lower().rpartition("-")[2] in _QUERY_SECRETS)
+        end = _end_of_secret(found, whole) if secret else start
+        space = " " if text.startswith("\n", start) else ""
+        kept += [text[position:start], space + REDACTED if end > start else ""]
+        position = end
+    return "".join([*kept, text[position:]])
 
 
-def _block_end(lines: list[str], start: int, column: int, listed: bool) -> int:
-    """Number of the first line from `start` on that does not continue an entry whose key stands in `column`."""
-    for number in range(start, len(lines)):
-        content = lines[number].strip()
-        indent = len(lines[number]) - len(lines[number].lstrip(" "))
-        in_list = listed and indent == column and content.startswith("-")
-        if content and indent <= column and not in_list:
-            return number
-    return len(lines)
+def _end_of_secret(found: re.Match[str], whole: bool) -> int:
+    """Where the value after a secret name ends; where it begins if there is nothing to hide."""
+    text, start = found.string, found.end()
+    line = text[start : _first("\n", text, start)]
+    if quoted := re.match(r"""\\*["']""", line):
+        end = _end_of_quoted(text, start, quoted[0])
+        nothing = _tells_nothing(text[start:end]) or not re.search(r"\w|.{6}", text[start:end])
+    elif line[:1] in ("(", "[", "{"):
+        end, nothing = _end_of_bracket(text, start), False
+    else:
+        end = start
+        nothing = bool(_EMPTY.match(line))
+    before = text[max(0, found.start() - 200) : found.start()].rstrip("+~")
+    if found["colon"] and _BLOCK.match(line) and _LINE_START.search(before):
+        return _end_of_block(found)
+    if nothing:
+        return start
+    if whole and not found["colon"] and before[-1:] not in ("?", "&"):
+        return _first(_NEXT_OVERRIDE, text, end)
+    return end if end > start else _end_of_bare(found, before, whole)
 
 
-def _redact_scalar(scalar: str, clean: Callable[[str], str]) -> str:
-    """A YAML scalar, in the quotes it has."""
-    if len(scalar) > 1 and scalar[0] == scalar[-1] and scalar[0] in "'\"":
-        quote, escaped = scalar[0], "''" if scalar[0] == "'" else '\\"'
-        return quote + clean(scalar[1:-1].replace(escaped, quote)).replace(quote, escaped) + quote
-    return clean(scalar)
+def _end_of_bare(found: re.Match[str], before: str, whole: bool) -> int:
+    """End of a value without quotes and brackets; what stands before its name tells what may end it."""
+    text, start, colon = found.string, found.end(), found["colon"]
+    end = _first("\n", text, start)
+    if re.match(r"\\*[\"']", found["join"]):
+        before = before.rstrip("\\\"'")
+    if before[-1:] in ("?", "&") and not colon:
+        return _first(r"""[\s&#"'<>]""", text, start, end)
+    if (colon or found["flag"]) and re.match(rf"(?:{'|'.join(_WORDS_OF_SENTENCES)})\s", text[start:end]):
+        return start
+    if before[-1:] in ("'", '"') and not found["flag"]:
+        return _first(rf"{before[-1]}(?!\w)", text, start, end)
+    if before.rstrip()[-1:] in ("{", "[", "(") or (colon and before.rstrip()[-1:] == ","):
+        return _first(rf"[)\]}}](?!\w)|{',' if colon else _NEXT_PAIR}", text, start, end)
+    if colon and (whole or _LINE_START.search(before)):
+        return end
+    following = _first(_NEXT_PAIR, text, start, end)
+    listed = following < end or _LINE_START.search(before) or _AFTER_PAIR.search(before)
+    if listed and not colon and not found["flag"]:
+        return following
+    return start + len(re.split(r"\s", text[start:end], maxsplit=1)[0].rstrip(")]}\"',;."))
+
+
+def _first(pattern: str, text: str, start: int, end: int = sys.maxsize) -> int:
+    """Where the pattern is first met between two places, else the second of them."""
+    found = re.compile(pattern).search(text, start, end)
+    return found.start() if found else min(end, len(text))
+
+
+def _end_of_quoted(text: str, start: int, opener: str) -> int:
+    """Behind the quote that closes, with what hangs on to it; the end of the line where none does."""
+    escaped = re.compile(rf"{re.escape(opener)}.*?{re.escape(opener)}", re.DOTALL)  # as in JSON inside JSON
+    found = _QUOTED.get(opener, escaped).match(text, start)
+    return found.end() if found else _first("\n", text, start)
+
+
+def _end_of_bracket(text: str, start: int) -> int:
+    """Behind the bracket that closes the one at `start`; the end of the line where none does."""
+    depth, position = 0, start
+    while found := _STRUCTURE.search(text, position):
+        position = found.end()
+        if quoted := _QUOTED[found[0]].match(text, found.start()) if found[0] in _QUOTED else None:
+            position = quoted.end()
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+        if not depth:
+            return position
+    return _first("\n", text, start)
+
+
+def _end_of_block(found: re.Match[str]) -> int:
+    """Behind the lines of YAML that stand indented below a name, or as a list below it."""
+    text = found.string
+    indent = found.start() - (text.rfind("\n", 0, found.start()) + 1)
+    end = _first("\n", text, found.end())
+    lines = re.compile(rf"(?:\n(?:[ \t]{{{indent + 1},}}[^\n]*|[ \t]*(?=\n)| {{{indent}}}- [^\n]*))+").match(text, end)
+    return lines.end() if lines else found.end()

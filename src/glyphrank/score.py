@@ -38,7 +38,7 @@ def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict
     `median_rank_truncated` and `mean_rank_truncated` (see `metrics.evaluate`). An item is level with the end where its
     score is that of the list's last item and is shared by others of the list, or by none in a list that lacks items
     which other lists or the judgements name. The tie may go on beyond the end, so that under `pessimistic`, `average`
-    and `textvr` all numbers may be too high, and the worst of the bounds with them.
+    and `textvr` every number may be too good, and the worst of the bounds with it.
 
     Returns:
         `metrics` and `bounds` (as in a report), `counts`, and `notes`: what was odd, in sentences.
@@ -255,8 +255,8 @@ def _notes(counts: Mapping[str, int], ranks: Ranks, cutoffs: Sequence[int]) -> l
         notes.append(f"cut-offs above {longest}, the length of the longest list, see no more than {longest} items")
     if len(np.unique(ranks.query[ranks.retrieved])) < len(np.unique(ranks.query)):
         notes.append(
-            f"queries that find nothing count with rank {longest + 1}, one more than the longest list; the true ranks lie "
-            "anywhere beyond the end of the query's own list and may be far larger"
+            f"queries that find nothing count with rank {longest + 1}, one more than the longest list; their true "
+            "ranks lie anywhere beyond the end of their own list and may be far larger"
         )
     return notes
 

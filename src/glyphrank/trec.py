@@ -174,11 +174,14 @@ def _judgements(path: Path) -> Iterator[tuple[int, str, str, float]]:
         order = (0, 1, 2)
         yield number, cells[0], cells[1], _number(cells[2], "score", path, number)
     elif order is None:
-        yield number, *_trec_row(first, path, number)
+        yield number, *_trec_row(first, first, path, number)
     header = number
     exact = _header(cells) is None
     for number, line in lines:
-        yield number, *(_trec_row(line, path, number) if order is None else _tab_row(line, order, exact, path, number))
+        yield (
+            number,
+            *(_trec_row(line, first, path, number) if order is None else _tab_row(line, order, exact, path, number)),
+        )
     if number == header and _header(cells):
         raise DataError(f"{path}: only a header; wanted at least one row below it")
 
@@ -193,23 +196,27 @@ def _header(cells: Sequence[str]) -> tuple[int, int, int] | None:
 def _tab_row(line: str, order: tuple[int, int, int], exact: bool, path: Path, number: int) -> tuple[str, str, float]:
     cells = line.split("\t")
     if len(cells) <= max(order) or (exact and len(cells) > 3):
-        spaces = len(_split(line)) >= 3 and len(cells) < 3
-        mixed = "; its columns are separated by spaces, those of the first line by tabs: use tabs in all" * spaces
-        raise _fault(path, number, f"{len(cells)} tab-separated columns; wanted query, item and score{mixed}")
+        hint = _mixed(line, "\t") if len(_split(line)) > len(cells) else ""
+        raise _fault(path, number, f"{len(cells)} tab-separated columns; wanted query, item and score{hint}")
     query, item, gain = (cells[place] for place in order)
     return query, item, _number(gain, "score", path, number)
 
 
-def _trec_row(line: str, path: Path, number: int) -> tuple[str, str, float]:
+def _mixed(line: str, first: str) -> str:
+    """The end of a message where tabs separate columns of the line, or of the file's first line, but not of both."""
+    mixed = ("\t" in line) != ("\t" in first) or ("\t" in line and " " in line)
+    return "; the file mixes spaces and tabs between its columns: use one of them in all lines" if mixed else ""
+
+
+def _trec_row(line: str, first: str, path: Path, number: int) -> tuple[str, str, float]:
     cells = _split(line)
     if len(cells) != 4:
-        mixed = _header(cells) or "\t" in line
         raise _fault(
             path,
             number,
             f"{len(cells)} columns; wanted 4 (query, 0, item, gain; white space in ids as %20) "
             "or a tab-separated file with the header query-id, corpus-id, score"
-            + ("; the file mixes spaces and tabs between its columns: use tabs in all lines" if mixed else ""),
+            + ("; a header needs tabs between its columns" if _header(cells) else _mixed(line, first)),
         )
     return _decode(cells[0]), _decode(cells[2]), _number(cells[3], "gain", path, number)
 

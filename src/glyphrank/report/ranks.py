@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from glyphrank.records import Direction, Ranks
-from glyphrank.ties import Numbers, TieRule, places
+from glyphrank.ties import TieRule, places
 
 HEADER = ("direction", "query_id", "item_id", "rank", "best_rank", "worst_rank", "retrieved")
 
@@ -31,13 +31,9 @@ def write_ranks(path: Path, ranks: Mapping[Direction, Ranks], rule: TieRule) -> 
 def _rows(direction: Direction, ranks: Ranks, rule: TieRule) -> Iterator[tuple[str, ...]]:
     # The mean over all orders of a group is the place that the TextVR rule gives.
     own = TieRule.textvr if rule is TieRule.average else rule
-    limits = (ranks.higher + 1.0, ranks.higher + ranks.tied + 0.0)
-    columns = [_filled(column, ranks) for column in (places(ranks, own)[0], *limits)]
+    shown_places = (places(ranks, own)[0], ranks.higher + 1, ranks.higher + ranks.tied)
+    columns = [np.where(ranks.retrieved, place, len(ranks.item_ids)) for place in shown_places]
     for entry, (query, item) in enumerate(zip(ranks.query, ranks.item, strict=True)):
         shown = (f"{column[entry]:.12g}" for column in columns)
         retrieved = "true" if ranks.retrieved[entry] else "false"
         yield (direction.value, ranks.query_ids[query], ranks.item_ids[item], *shown, retrieved)
-
-
-def _filled(place: Numbers, ranks: Ranks) -> Numbers:
-    return np.where(ranks.retrieved, place, len(ranks.item_ids))

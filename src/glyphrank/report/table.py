@@ -39,7 +39,7 @@ def show(report: Report, reused: bool, stream: TextIO) -> None:
     title = f"{report.task}: {report.counts['queries']} queries, {report.counts['items']} items"
     console.print(escape(f"{title} ({'stored result ' if reused else ''}{report.identity[:12]})"))
     console.print(_table(report))
-    if report.bounds:
+    if any(name.removeprefix(REVERSE) in COLUMNS for name in report.bounds):
         console.print("in brackets: the worst and the best value that other orders of equal scores would give")
     for note in report.notes:
         console.print(escape(f"note: {note}"))
@@ -56,7 +56,7 @@ def _table(report: Report) -> Table:
     rows = dict(report.channels)
     if len(rows) > 1:
         rows["fused"] = report.metrics
-    own = list(rows)[-1]  # the fusion, or the only channel
+    own = next(reversed(rows), "")  # the fusion, or the only channel
     for name, metrics in rows.items():
         bounds = report.bounds if name == own else {}
         for prefix in ("", REVERSE):

@@ -1,0 +1,125 @@
+"""From ranks to a report: names, bounds of the reported rule, slices, counts, and what a reader should know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from glyphrank.channels import Part
+from glyphrank.measure import (
+    MOST_VALUES,
+    bounds_of,
+    counts_of,
+    counts_of_parts,
+    failures_of,
+    metrics_of,
+    notes_of,
+    slices_of,
+)
+from glyphrank.metrics import Protocol, evaluate
+from glyphrank.ranking import RankCounter, reverse
+from glyphrank.records import Direction, Item, Query, Ranks, Reading, Source, Task, TextState, View
+from glyphrank.scoring import Channel
+from glyphrank.ties import TieRule
+from ranked import MISS
+
+RELEVANT = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"c": 1.0}}
+SCORES = np.array([[2, 2, 1], [1, 0, MISS], [1, 0, 0]], dtype=np.float32)
+
+
+def _protocol(ties: TieRule = TieRule.pessimistic) -> Protocol:
+    return Protocol((1, 20), (Direction.t2v, Direction.v2t), ties, (View.text,), "ndcg_at_10")
+
+
+def _task(slices: list[dict[str, str]] | None = None) -> Task:
+    fields = slices or [{"type": "text"}, {"type": "visual"}, {}]
+    queries = tuple(Query(f"q{number}", "x", values) for number, values in enumerate(fields, start=1))
+    items = tuple(Item(name, None, "text", {"kind": name}) for name in "abc")
+    return Task("t", queries, items, RELEVANT, "f")
+
+
+def _ranks(scores: Any = SCORES) -> dict[Direction, Ranks]:
+    asking, gallery = [f"q{number}" for number in range(1, len(scores) + 1)], [*"abc"]
+    forward = RankCounter(Direction.t2v, asking, gallery, RELEVANT, 0)
+    forward.add(np.arange(len(scores)), scores)
+    backward = RankCounter(Direction.v2t, gallery, asking, reverse(RELEVANT), 0)
+    backward.add(np.arange(3), scores.T)
+    return {Direction.t2v: forward.finish(), Direction.v2t: backward.finish()}
+
+
+def test_metrics_of_names_the_reverse_direction() -> None:
+    numbers = metrics_of(_ranks(), _protocol())
+    assert numbers["mean_rank"] == (1 + 3) / 2
+    assert numbers["v2t/mean_rank"] == (1 + 1 + 3) / 3
+    backward = evaluate(_ranks()[Direction.v2t], (1, 20), TieRule.pessimistic)
+    assert {name.removeprefix("v2t/") for name in numbers if name.startswith("v2t/")} == set(backward)
+
+
+@pytest.mark.parametrize("rule", list(TieRule))
+def test_bounds_of_hold_the_reported_value(rule: TieRule) -> None:
+    numbers, limits = metrics_of(_ranks(), _protocol(rule)), bounds_of(_ranks(), _protocol(rule))
+    assert ("mean_rank" in limits) == (rule is TieRule.textvr)  # the released code ranks a and b at 1.5
+    for name, (worst, best) in limits.items():
+        assert min(worst, best) <= numbers[name] <= max(worst, best)
+
+
+def test_slices_of_are_fields_of_queries_with_their_numbers() -> None:
+    table = slices_of(_task(), _ranks()[Direction.t2v], _protocol())
+    assert set(table) == {"type"}  # the kind of an item is no slice
+    assert {value: numbers["queries"] for value, numbers in table["type"].items()} == {"text": 1, "visual": 1}
+    assert (table["type"]["text"]["mean_rank"], table["type"]["visual"]["mean_rank"]) == (1, 3)
+
+
+@pytest.mark.parametrize(("values", "left_out"), [(MOST_VALUES, False), (MOST_VALUES + 1, True)])
+def test_a_field_of_many_values_is_left_out_with_a_note(values: int, left_out: bool) -> None:
+    task = _task([{"type": "x", "answer": f"answer {number}"} for number in range(values)])
+    ranks = _ranks(np.ones((values, 3), dtype=np.float32))
+    assert set(slices_of(task, ranks[Direction.t2v], _protocol())) == ({"type"} if left_out else {"type", "answer"})
+    counts = counts_of(task, ranks)
+    assert counts["fields_left_out"] == int(left_out)
+    note = "1 fields of the queries have more than 50 values and are no slices"
+    assert (note in notes_of(counts)) == left_out
+
+
+def test_counts_of_say_what_the_means_are_over() -> None:
+    assert counts_of(_task(), _ranks()) == {
+        "queries": 3,
+        "items": 3,
+        "queries_without_relevant": 1,
+        "relevant_not_retrieved": 1,
+        "fields_left_out": 0,
+        "tied_queries": 0,
+        "v2t/tied_queries": 0,
+    }
+
+
+def test_counts_and_failures_of_parts_are_added_up() -> None:
+    readings = [
+        Reading(Source.embedded, failure="broken"),
+        Reading(Source.embedded, state=TextState.blank),
+        Reading(Source.embedded),
+    ]
+    nothing = np.zeros(0, dtype=np.int64)
+    channel = Channel("text", None, [], nothing, nothing)  # type: ignore[arg-type]
+    part = Part(channel, {"c": "its vector is zero"}, {"truncated_texts": 2})
+    counts = counts_of_parts(readings, ["", "", "x"], [part])
+    assert (counts["failed_items"], counts["items_without_text"], counts["truncated_texts"]) == (2, 2, 2)
+    assert (counts["blank_items"], counts["image_only_items"], counts["garbled_items"]) == (1, 0, 0)
+    assert failures_of(_task(), readings, [part]) == {"a": "broken", "c": "channel text: its vector is zero"}
+
+
+def test_notes_of_counts_that_are_zero_are_none() -> None:
+    assert notes_of({"queries_without_relevant": 0, "truncated_texts": 0}) == []
+    assert notes_of({"queries_without_relevant": 2}) == ["2 queries have no relevant item and stand in no mean"]
+
+
+def test_notes_of_name_cutoffs_beyond_the_gallery() -> None:  # case M17
+    counts = {"queries": 15, "items": 12, "tied_queries": 0, "v2t/tied_queries": 0}
+    assert notes_of(counts) == []
+    forward = "cut-offs above 12, the number of items that are ranked, see all of them"
+    backward = "v2t/cut-offs above 15, the number of queries that are ranked, see all of them"
+    assert notes_of(counts, (13,)) == [forward]
+    assert notes_of(counts, (1, 16)) == [forward, backward]
+    assert notes_of({"queries": 1, "items": 9, "tied_queries": 0}) == [forward.replace("12", "9")]
