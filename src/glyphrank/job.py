@@ -43,7 +43,7 @@ def exit_code() -> int:
 
 
 def job(config: Any) -> float:
-    """One cell, from the config that Hydra composed: builds it, runs it inside its tracked run, prints its table; returns the primary metric.
+    """One cell, from the config that Hydra composed: builds and runs it, prints its table, returns the primary metric.
 
     A failure is kept for the end when Hydra runs the cell in the launching process, and the cell returns NaN; in a
     worker process it is raised, since the launcher must learn of it.

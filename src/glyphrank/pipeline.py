@@ -66,7 +66,7 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         counts=counts,
         failures=failures,
         lineage=lineage,
-        notes=(*task.notes, *notes_of(counts)),
+        notes=(*task.notes, *notes_of(counts, run.metrics.cutoffs)),
         config=config,
     )
     results.keep(store, report, ranks, run.metrics.ties)

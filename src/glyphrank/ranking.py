@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glyphrank.ids import nfc
-from glyphrank.records import BoolArray, Direction, IntArray, Ranks
+from glyphrank.records import BoolArray, Direction, IntArray, Ranks, Scores
 from glyphrank.trec import escaped
-
-Scores = NDArray[np.float32] | NDArray[np.float64]
 
 
 class RankCounter:

@@ -19,8 +19,8 @@ import numpy as np
 
 from glyphrank.errors import DataError
 from glyphrank.fusion import Fusion
-from glyphrank.ranking import RankCounter, Scores, reverse
-from glyphrank.records import Direction, FloatArray, IntArray, Ranks, Task
+from glyphrank.ranking import RankCounter, reverse
+from glyphrank.records import Direction, FloatArray, IntArray, Ranks, Scores, Task
 from glyphrank.scoring import TILE, Channel
 
 FUSED = "fused"

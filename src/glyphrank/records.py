@@ -18,6 +18,7 @@ from glyphrank.errors import DataError
 from glyphrank.ids import nfc, unique
 
 FloatArray = NDArray[np.float32]
+Scores = NDArray[np.float32] | NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
@@ -238,7 +239,8 @@ class Ranks:
         retrieved: (m,) bool, False where the score is -inf; then higher, tied and before are 0.
         top: for each of the q queries, (indices into item_ids, scores), best first, equal scores by id descending,
             without items at -inf.
-        truncated: whether the lists the scores come from were cut, so that a missing item's rank is unknown.
+        truncated: whether the lists the scores come from were cut, so that the rank of an item that is missing, or
+            level with the end of its list, is unknown.
     """
 
     direction: Direction
@@ -251,7 +253,7 @@ class Ranks:
     tied: IntArray
     before: IntArray
     retrieved: BoolArray
-    top: Sequence[tuple[IntArray, FloatArray]] = ()
+    top: Sequence[tuple[IntArray, Scores]] = ()
     truncated: bool = False
 
 

@@ -54,7 +54,7 @@ def test_find_refuses_a_damaged_result(name: str, damage: str, store: Path) -> N
         path.unlink()
     else:
         data[len(data) // 2] ^= 1
-        path.write_bytes({"cut": data[: len(data) // 2], "flipped": bytes(data), "emptied": b""}[damage])
+        path.write_bytes({"cut": bytes(data[: len(data) // 2]), "flipped": bytes(data), "emptied": b""}[damage])
     assert find(store, "abc") is None
     keep(store, REPORT_OF_ONE, ranks(), TieRule.pessimistic)
     assert find(store, "abc") == REPORT_OF_ONE
