@@ -105,18 +105,21 @@ def test_forked_children_leave_the_run_of_their_parent_alone(outcomes: Any, outp
 @pytest.mark.parametrize(
     ("leaving", "status"),
     [
-        (SystemExit(0), "FINISHED"),
-        (SystemExit(None), "FINISHED"),
-        (SystemExit(3), "KILLED"),
-        (SystemExit("stop"), "KILLED"),
+        (SystemExit(0), "FAILED"),
+        (SystemExit(None), "FAILED"),
+        (SystemExit(143), "FAILED"),
+        (SystemExit("stop"), "FAILED"),
+        (Killed(signal.SIGTERM), "KILLED"),
         (KeyboardInterrupt(), "KILLED"),
     ],
 )
-def test_run_left_by_an_exit_has_the_status_of_its_code(leaving: BaseException, status: str, outputs: Path) -> None:
+def test_run_left_by_an_exit_is_killed_only_by_a_signal(leaving: BaseException, status: str, outputs: Path) -> None:
     name = f"left by {leaving!r}"
     with pytest.raises(type(leaving)), Local(name).start(start_in(outputs), runtime_in(outputs)):
         raise leaving
-    assert [stored.info.status for stored in runs_of(outputs, name)] == [status]
+    (stored,) = runs_of(outputs, name)
+    assert stored.info.status == status
+    assert stored.data.tags["error"] == f"{type(leaving).__name__}: {leaving}"
 
 
 def test_run_in_another_thread_needs_no_handlers(outputs: Path) -> None:

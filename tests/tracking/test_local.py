@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import os
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,17 +9,6 @@ from glyphrank.errors import ConfigError, DataError
 from glyphrank.tracking.local import Local
 from glyphrank.tracking.untracked import Untracked
 from tracked_runs import client_of, files_of, report_with, run_folder, runs_of, runtime_in, start_in
-
-ROOT = Path(__file__).parents[2]
-STARTER = """
-import sys
-from pathlib import Path
-from tracked_runs import report_with, runtime_in, start_in
-from glyphrank.tracking.local import Local
-outputs = Path(sys.argv[1])
-with Local("many").start(start_in(outputs.parent), runtime_in(outputs)) as run:
-    run.log(report_with(), Path(sys.argv[2]), reused=False)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -141,110 +126,80 @@ def test_run_whose_files_cannot_be_stored_keeps_its_numbers_and_goes_on(
     assert "was not logged in full" in caplog.text
 
 
-def test_start_takes_no_lock_once_database_and_experiment_are_there(
+def test_run_whose_store_of_files_fails_keeps_everything_else(
     outputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Local("lock").start(start_in(tmp_path), runtime_in(outputs)):
-        pass
-    monkeypatch.setattr("filelock.FileLock.acquire", lambda *_, **__: pytest.fail("the lock was taken"))
-    with Local("lock").start(start_in(tmp_path), runtime_in(outputs)):
-        pass
-    assert len(runs_of(outputs, "lock")) == 2
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError("no space for files")
+
+    monkeypatch.setattr("mlflow.tracking.MlflowClient.log_text", refuse)
+    with Local("full").start(start_in(tmp_path), runtime_in(outputs)) as run:
+        run.log(report_with(metrics={"Recall@1": 0.5}), run_folder(tmp_path), reused=False)
+    (stored,) = runs_of(outputs, "full")
+    assert stored.data.metrics["Recall_0x40_1"] == 0.5
+    assert stored.data.tags["identity"] == "1d" * 16
+    assert len(stored.inputs.dataset_inputs) == 1
+    assert stored.data.tags["complete"] == "false"
+    assert stored.data.tags["log_error"] == "PermissionError: no space for files"
 
 
-def test_start_goes_on_without_a_lock_where_there_are_none(
+def test_run_whose_parameters_are_refused_goes_on(
     outputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise OSError("no locks available")
+        raise OSError("(sqlite3.OperationalError) disk full\n[SQL: INSERT INTO params VALUES (?)]\n[parameters: hush]")
 
-    monkeypatch.setattr("filelock.FileLock.acquire", refuse)
-    with Local("no locks").start(start_in(tmp_path), runtime_in(outputs)):
+    monkeypatch.setattr("glyphrank.tracking.run.send_parameters", refuse)
+    with Local("parameters").start(start_in(tmp_path), runtime_in(outputs)) as run:
+        run.log(report_with(), run_folder(tmp_path), reused=False)
+    (stored,) = runs_of(outputs, "parameters")
+    assert stored.info.status == "FINISHED"
+    assert stored.data.params == {}
+    assert stored.data.metrics["ndcg_at_10"] == 0.75
+    assert stored.data.tags["complete"] == "false"
+    assert stored.data.tags["log_error"] == "OSError: (sqlite3.OperationalError) disk full"
+    assert "was not logged in full" in caplog.text
+    assert "SQL:" not in caplog.text
+
+
+@pytest.mark.parametrize("name", ["한 " * 4000, "a\nb\x00\ud800", "", " "])
+def test_run_of_any_name_has_one_that_every_store_takes(name: str, outputs: Path, tmp_path: Path) -> None:
+    experiment = f"name {len(name)}"
+    with Local(experiment).start(replace(start_in(tmp_path), name=name), runtime_in(outputs)):
         pass
-    assert "going on without a lock" in caplog.text
-    assert len(runs_of(outputs, "no locks")) == 1
+    (stored,) = runs_of(outputs, experiment)
+    assert stored.info.run_name == stored.data.tags["mlflow.runName"]
+    assert 1 <= len(stored.info.run_name) <= 250
+    assert stored.info.run_name.isprintable()
 
 
-def test_six_processes_that_begin_on_a_new_path_all_succeed(tmp_path: Path) -> None:  # case L03
-    script = tmp_path / "starter.py"
-    script.write_text(STARTER, encoding="utf-8")
-    outputs, folder = tmp_path / "outputs", run_folder(tmp_path)
-    paths = os.pathsep.join(map(str, (ROOT / "tests" / "support", ROOT / "src")))
-    environment = {**os.environ, "PYTHONPATH": paths}
-    command = [sys.executable, "-W", "error", str(script), str(outputs), str(folder)]
-    processes = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) for _ in range(6)]
-    results = [(process.communicate(timeout=120)[1].decode(), process.returncode) for process in processes]
-    assert [code for _, code in results] == [0] * 6, results
-    stored = runs_of(outputs, "many")
-    assert [run.info.status for run in stored] == ["FINISHED"] * 6
-    assert all(run.data.tags["complete"] == "true" for run in stored)
-    with closing(sqlite3.connect(outputs / "mlflow.db")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        assert connection.execute("SELECT count(*) FROM alembic_version").fetchall() == [(1,)]
-    assert {path.name for path in outputs.iterdir()} == {"mlflow.db", "mlflow.db.lock", "mlartifacts"}
-
-
-def test_database_whose_making_was_cut_short_is_made_anew(tmp_path: Path) -> None:  # case L03
-    outputs = tmp_path / "outputs"
-    outputs.mkdir()
-    (outputs / "mlflow.db").touch()
-    left_over = outputs / ".mlflow.db.1234.new"
-    left_over.write_bytes(b"half")
-    os.utime(left_over, (0, 0))
-    with Local("anew").start(start_in(tmp_path), runtime_in(outputs)):
-        pass
-    assert [run.info.status for run in runs_of(outputs, "anew")] == ["FINISHED"]
-    assert {path.name for path in outputs.iterdir()} == {"mlflow.db", "mlflow.db.lock"}
-
-
-def test_start_on_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "mlflow.db").write_bytes(b"no database at all, but long enough to be looked at" * 100)
-    with (
-        pytest.raises(ConfigError, match=r"mlflow\.db is not an SQLite database .* move it away"),
-        Local("glyphrank").start(start_in(tmp_path), runtime_in(tmp_path)),
-    ):
-        pass
-
-
-def test_start_in_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with (
-        pytest.raises(ConfigError, match=r"the folder cannot be made .* set paths\.outputs"),
-        Local("glyphrank").start(start_in(tmp_path), runtime_in(tmp_path / "file" / "outputs")),
-    ):
-        pass
-
-
-def test_start_in_a_folder_that_no_database_uri_can_name_is_refused(tmp_path: Path) -> None:
-    with (
-        pytest.raises(ConfigError, match="cannot be named by a path"),
-        Local("glyphrank").start(start_in(tmp_path), runtime_in(tmp_path / "100%")),
-    ):
-        pass
-
-
-def test_start_in_a_deleted_experiment_is_refused(outputs: Path, tmp_path: Path) -> None:
-    with Local("deleted").start(start_in(tmp_path), runtime_in(outputs)):
-        pass
-    client = client_of(outputs)
-    client.delete_experiment(client.get_experiment_by_name("deleted").experiment_id)
-    with (
-        pytest.raises(ConfigError, match=r"the experiment 'deleted' .* was deleted; restore it"),
-        Local("deleted").start(start_in(tmp_path), runtime_in(outputs)),
-    ):
-        pass
-
-
-def test_start_beside_a_database_that_was_moved_warns_of_the_place_of_files(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_cell_whose_run_cannot_be_created_goes_on_only_after_one_that_could(
+    outputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with Local("moved").start(start_in(tmp_path), runtime_in(tmp_path / "before")):
+    import mlflow.tracking
+
+    create = mlflow.tracking.MlflowClient.create_run
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("read only")
+
+    monkeypatch.setattr("mlflow.tracking.MlflowClient.create_run", refuse)
+    with (
+        pytest.raises(ConfigError, match="cannot be used: read only"),
+        Local("cells").start(start_in(tmp_path), runtime_in(outputs)),
+    ):
         pass
-    assert caplog.text == ""
-    (tmp_path / "before").rename(tmp_path / "after")
-    with Local("moved").start(start_in(tmp_path), runtime_in(tmp_path / "after")):
+    monkeypatch.setattr("mlflow.tracking.MlflowClient.create_run", create)
+    with Local("cells").start(start_in(tmp_path), runtime_in(outputs)):
         pass
-    assert f"{(tmp_path / 'before').as_uri()}/mlartifacts, not in" in caplog.text
+    monkeypatch.setattr("mlflow.tracking.MlflowClient.create_run", refuse)
+    with Local("cells").start(start_in(tmp_path), runtime_in(outputs)) as run:
+        assert run.run_id is None
+        run.log(report_with(), tmp_path, reused=False)
+    with pytest.raises(DataError, match="page 3"), Local("cells").start(start_in(tmp_path), runtime_in(outputs)):
+        raise DataError("page 3")
+    assert caplog.text.count("is not tracked; its results lie on disk") == 2
+    assert len(runs_of(outputs, "cells")) == 1
 
 
 def test_untracked_run_has_no_id_and_logs_nothing(tmp_path: Path) -> None:

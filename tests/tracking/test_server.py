@@ -165,67 +165,42 @@ def test_server_that_stops_answering_costs_neither_results_nor_minutes(
     assert {name: os.environ.get(name) for name in LIMITS} == LIMITS
 
 
-def test_start_on_a_closed_port_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        uri = f"http://kim:hush@127.0.0.1:{free.getsockname()[1]}"
-    with pytest.raises(ConfigError) as caught, Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)):
+def test_server_that_dribbles_after_the_start_costs_neither_results_nor_minutes(
+    guard: Guard,
+    served: tuple[int, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for name, value in LIMITS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("glyphrank.tracking.run._END_SECONDS", 2)
+    folder = run_folder(tmp_path)
+    with Server("dribbling", guard.uri).start(start_in(tmp_path), runtime_in(tmp_path / "outputs")) as run:
+        guard.pause = 0.9
+        began = time.monotonic()
+        run.log(report_with(), folder, reused=False)
+        logged = time.monotonic()
+    assert logged - began < 15
+    assert time.monotonic() - logged < 10
+    assert "was not logged in full" in caplog.text
+    assert "could not be ended as FINISHED" in caplog.text
+
+
+def test_later_cell_of_a_launch_goes_on_untracked_where_the_server_has_gone(
+    guard: Guard, served: tuple[int, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tracker = Server("later", guard.uri)
+    with tracker.start(start_in(tmp_path), runtime_in(tmp_path / "outputs")):
         pass
-    assert f"the MLflow store {uri.replace('kim:hush@', '')} cannot be used" in str(caught.value)
-    assert "Start the server" in str(caught.value)
-    assert "tracking=none" in str(caught.value)
-    assert "hush" not in str(caught.value)
-
-
-def test_start_on_a_server_that_never_answers_is_refused_within_seconds(tmp_path: Path) -> None:
+    guard.silent.set()
     began = time.monotonic()
-    with socket.socket() as mute:
-        mute.bind(("127.0.0.1", 0))
-        mute.listen()
-        tracker = Server("x", f"http://127.0.0.1:{mute.getsockname()[1]}")
-        with pytest.raises(ConfigError, match="timed out"), tracker.start(start_in(tmp_path), runtime_in(tmp_path)):
-            pass
+    with tracker.start(start_in(tmp_path), runtime_in(tmp_path / "outputs")) as run:
+        assert (run.run_id, run.dashboard, run.reference) == (None, None, {})
+        run.log(report_with(), tmp_path, reused=False)
     assert time.monotonic() - began < 10
-
-
-def test_start_on_a_database_host_that_does_not_listen_is_refused_within_seconds(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        uri = f"postgresql://kim:hush@127.0.0.1:{free.getsockname()[1]}/runs"
-    began = time.monotonic()
-    with (
-        pytest.raises(ConfigError, match="refused") as caught,
-        Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)),
-    ):
-        pass
-    assert "hush" not in str(caught.value)
-    assert time.monotonic() - began < 10
-
-
-@pytest.mark.parametrize("opted_out", ["true", "false", None])
-@pytest.mark.parametrize("uri", ["./mlruns", "mlruns", "file:///tmp/x", "file:x"])
-def test_uri_of_a_folder_is_answered_with_how_to_move_on(
-    uri: str, opted_out: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:  # case L10
-    monkeypatch.chdir(tmp_path)
-    if opted_out:
-        monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", opted_out)
-    with pytest.raises(ConfigError, match=r"tracking=local \(SQLite\)") as caught:
-        Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)).__enter__()
-    assert repr(uri) in str(caught.value)
-    assert "mlflow migrate-filestore --source " in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_empty_uri_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="set MLFLOW_TRACKING_URI"):
-        Server("x", "").start(start_in(tmp_path), runtime_in(tmp_path)).__enter__()
-
-
-def test_relative_sqlite_uri_lies_in_the_folder_of_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")  # case L10
-    with Server("x", "sqlite:///team.db").start(start_in(tmp_path), runtime_in(tmp_path / "outputs")):
-        pass
-    assert (tmp_path / "team.db").is_file()
-    assert list((tmp_path / "elsewhere").iterdir()) == []
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert line.startswith("낱말 1 is not tracked; its results lie on disk: the MLflow store http://127.0.0.1")
+    assert "\n" not in line
+    assert "hush" not in caplog.text
+    assert [stored.info.status for stored in runs_of(served[1], "later")] == ["FINISHED"]

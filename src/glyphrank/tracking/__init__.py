@@ -44,7 +44,10 @@ class Tracker(Protocol):
     """A store of runs, as a person names it."""
 
     def start(self, start: Start, runtime: Runtime) -> AbstractContextManager[TrackedRun]:
-        """Opens a run. Left normally it ends FINISHED, by an exception FAILED, by a signal or an exit code KILLED.
+        """Opens a run. Left normally it ends FINISHED, by a signal or Ctrl-C KILLED, by any other exception FAILED.
+
+        A store in which this process has had a run before, and which fails now, costs the run its tracking and no
+        more: one error line is logged, and the run stands in no store.
 
         Raises:
             ConfigError: on entering, before anything expensive: the store cannot be reached or is of another kind.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import logging
 import os
 import shlex
@@ -52,11 +53,10 @@ def open_database(path: Path, experiment: str, artifacts: Path) -> Store:
             with _locked(path):
                 experiment_id = make_experiment(client, experiment, str(path), artifacts.as_uri())
         _warn_of_other_artifacts(client, experiment_id, artifacts)
-        return Store(client, experiment, experiment_id, str(path), _dashboard(uri))
+        return Store(client, experiment, experiment_id, str(path), _dashboard(uri), remote=False)
 
-    return opened(
-        str(path), "Move the file away or choose another folder with paths.outputs=..., or tracking=none.", open_it
-    )
+    advice = "Move the file away or choose another folder with paths.outputs=..., or tracking=none."
+    return opened(str(path), advice, open_it, remote=False)
 
 
 def _exists(path: Path) -> bool:
@@ -64,10 +64,9 @@ def _exists(path: Path) -> bool:
 
 
 def _create(path: Path) -> None:
-    """Makes the database under another name and links it to `path`; does nothing if another process has done so."""
+    """Makes the database under another name and links it to `path`, unless that is there."""
     if _exists(path):
         return
-    _remove_left_overs(path)
     new = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         new.touch()
@@ -75,18 +74,23 @@ def _create(path: Path) -> None:
         if not _exists(path):
             path.unlink(missing_ok=True)  # an empty file, left by a process that was ended too early
         _move(new, path)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be made ({error.strerror or error}); set paths.outputs") from error
+    except Exception as error:
+        if _exists(path):  # by another process, which may have tidied this one's file away
+            _log.debug("%s was made by another process (%s)", path, error)
+        elif isinstance(error, OSError):
+            raise ConfigError(f"{path} cannot be made ({error.strerror or error}); set paths.outputs") from error
+        else:
+            raise
     finally:
-        new.unlink(missing_ok=True)
+        _remove(path, f".{glob.escape(path.name)}.{os.getpid()}.new*", 0)
 
 
-def _remove_left_overs(path: Path) -> None:
-    """Removes what killed processes were making; where there are no locks, a young file may still be in the making."""
-    for left_over in path.parent.glob(f".{path.name}.*.new*"):
-        with suppress(FileNotFoundError):
-            if time.time() - left_over.stat().st_mtime > _LEFT_OVER_SECONDS:
-                left_over.unlink()
+def _remove(path: Path, pattern: str, age: float) -> None:
+    """Removes files beside `path` that are older than `age` seconds."""
+    for found in path.parent.glob(pattern):
+        with suppress(OSError):
+            if time.time() - found.stat().st_mtime >= age:
+                found.unlink()
 
 
 def _move(new: Path, path: Path) -> None:
@@ -115,7 +119,11 @@ def _check(path: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Holds the lock beside the database; where the file system has none, or it stays taken, goes on without."""
+    """Holds the lock beside the database; where the file system has none, or it stays taken, goes on without.
+
+    What killed processes were making is removed: whoever has the lock knows that nobody is at it, and without it a
+    young file may still be in the making.
+    """
     from filelock import FileLock, Timeout
 
     lock = FileLock(f"{path}.lock")
@@ -123,11 +131,14 @@ def _locked(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"{path.parent}: the folder cannot be made ({error.strerror}); set paths.outputs") from error
+    age = 0
     try:
         lock.acquire(timeout=_LOCK_SECONDS)
     except (OSError, NotImplementedError, Timeout) as error:
         _log.warning("%s cannot be locked (%s); going on without a lock", lock.lock_file, error)
+        age = _LEFT_OVER_SECONDS
     try:
+        _remove(path, f".{glob.escape(path.name)}.*.new*", age)
         yield
     finally:
         lock.release()

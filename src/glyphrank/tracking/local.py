@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from glyphrank.records import Runtime
@@ -38,5 +39,6 @@ class Local:
     @contextmanager
     def _tracked(self, start: Start, runtime: Runtime) -> Iterator[TrackedRun]:
         outputs = runtime.outputs.absolute()
-        with open_run(open_database(outputs / "mlflow.db", self.experiment, outputs / "mlartifacts"), start) as run:
+        open_store = partial(open_database, outputs / "mlflow.db", self.experiment, outputs / "mlartifacts")
+        with open_run(f"{outputs} {self.experiment}", open_store, start) as run:
             yield run

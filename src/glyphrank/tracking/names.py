@@ -10,6 +10,7 @@ from typing import TypeVar
 from glyphrank.identity import digest_text
 
 NAME_LIMIT = 250
+"""Characters of a name that MLflow's databases hold."""
 VALUE_LIMIT = 6000
 _SHOWN = 500
 _REFUSED = r"[^\w.\- ]|_(?=0x)"  # a colon is refused by servers on Windows, so everywhere

@@ -14,9 +14,11 @@ from pathlib import Path
 import glyphrank
 from glyphrank.identity import digest_text
 from glyphrank.redaction import redact, redact_override
+from glyphrank.tracking.names import NAME_LIMIT
 from glyphrank.tracking.start import Start
 
 TAG_LIMIT = 5000
+RUN_NAME = "mlflow.runName"
 _GIT_SECONDS = 3
 
 
@@ -26,7 +28,7 @@ def origin_tags(start: Start) -> dict[str, str]:
     Git is asked about the folder of launch; without git or a repository, or after 3 s, its tags are left out.
     """
     tags = {
-        "mlflow.runName": start.name,
+        RUN_NAME: shown_name(start.name),
         "mlflow.source.name": "glyphrank",
         "mlflow.source.type": "LOCAL",
         "mlflow.user": _user(),
@@ -42,6 +44,12 @@ def origin_tags(start: Start) -> dict[str, str]:
         changes = _git(start.launched_from, "status", "--porcelain")
         tags["git.dirty"] = "unknown" if changes is None else str(bool(changes)).lower()
     return {name: value[:TAG_LIMIT] for name, value in tags.items()}
+
+
+def shown_name(name: str) -> str:
+    """A run's name as every store takes it: 1 to 250 printable characters; a longer one ends in its digest."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in name).strip() or "glyphrank"
+    return printable if len(printable) <= NAME_LIMIT else f"{printable[: NAME_LIMIT - 9]} {digest_text(name)[:8]}"
 
 
 def _digest(config: Mapping[str, object]) -> str:

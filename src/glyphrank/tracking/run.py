@@ -5,47 +5,58 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
+from glyphrank.errors import ConfigError
 from glyphrank.records import Report
 from glyphrank.redaction import redact, redact_folder, redact_text
-from glyphrank.tracking.client import bounded
-from glyphrank.tracking.interruptions import Interruptions
+from glyphrank.tracking import TrackedRun
+from glyphrank.tracking.client import bounded, in_time
+from glyphrank.tracking.interruptions import Interruptions, Killed
 from glyphrank.tracking.names import parameters
 from glyphrank.tracking.numbers import is_complete, report_tags
-from glyphrank.tracking.origin import TAG_LIMIT, origin_tags
-from glyphrank.tracking.sending import send_dataset, send_numbers, send_parameters, send_tags
+from glyphrank.tracking.origin import RUN_NAME, TAG_LIMIT, origin_tags
+from glyphrank.tracking.sending import send_dataset, send_files, send_numbers, send_parameters, send_tags
 from glyphrank.tracking.start import Start
-from glyphrank.tracking.store import Store, opened
+from glyphrank.tracking.store import Store, cause_of, named, opened
+from glyphrank.tracking.untracked import UntrackedRun
 
 _log = logging.getLogger(__name__)
 _WITHOUT = "Is it writable? Use tracking=none to run without it."
+_END_SECONDS = 10
+_reached: set[str] = set()
 
 
 @contextmanager
-def open_run(store: Store, start: Start) -> Iterator[MlflowRun]:
+def open_run(place: str, open_store: Callable[[], Store], start: Start) -> Iterator[TrackedRun]:
     """A run that is RUNNING inside the block and ended when it is left, whatever leaves it.
 
-    FINISHED normally or by exit code 0; KILLED by a signal, Ctrl-C or another exit code; FAILED by any other
-    exception, whose message becomes the tag `error`. A signal that comes while the run is created or ended waits
-    for that. Where a signal falls between two instructions of this very function, the run is ended at exit.
+    FINISHED normally; KILLED by a signal or Ctrl-C; FAILED by any other exception (SystemExit too: a component has no
+    business ending the program), whose message becomes the tag `error`. A signal that comes while the run is created
+    or ended waits for that. Where a signal falls between two instructions of this very function, the run is ended at
+    exit. Where this process has had a run in the store before, a run that cannot be created goes on untracked.
+
+    Args:
+        place: tells this store and experiment from others, in this process.
+        open_store: opens the store, or raises ConfigError.
+        start: what is known of the run.
 
     Raises:
-        ConfigError: the run cannot be created.
+        ConfigError: the store cannot be opened, or the run cannot be created.
         Killed: a signal came; it passes through the block as an exception.
     """
-    tags = origin_tags(start)
-    values = parameters(redact(start.choices), redact(start.config))
     with Interruptions().watched() as interruptions:
-        interruptions.hold()
-        run = MlflowRun(store, start.name, tags)
+        run = _created(place, open_store, start, interruptions)
+        if run is None:
+            interruptions.release()
+            yield UntrackedRun()
+            return
         error: BaseException | None = None
         try:
             interruptions.release()
-            run.log_parameters(values)
+            run.log_parameters(parameters(redact(start.choices), redact(start.config)))
             yield run
         except BaseException as caught:
             error = caught
@@ -55,58 +66,77 @@ def open_run(store: Store, start: Start) -> Iterator[MlflowRun]:
             run.end(error)
 
 
+def _created(
+    place: str, open_store: Callable[[], Store], start: Start, interruptions: Interruptions
+) -> MlflowRun | None:
+    """The run, with signals held; None where it cannot be created, but others were by this process."""
+    try:
+        store = open_store()
+        tags = origin_tags(start)
+        interruptions.hold()
+        run = MlflowRun(store, tags)
+    except ConfigError as error:
+        if place not in _reached:
+            raise
+        _log.error("%s is not tracked; its results lie on disk: %s", start.name, str(error).splitlines()[0])
+        return None
+    _reached.add(place)
+    return run
+
+
 class MlflowRun:
     """One run; see `glyphrank.tracking.TrackedRun`."""
 
-    def __init__(self, store: Store, name: str, tags: dict[str, str]) -> None:
+    def __init__(self, store: Store, tags: dict[str, str]) -> None:
         self._store = store
         self._client = store.client
         self._pid = os.getpid()
         self._ended = False
-        self._trouble: str | None = None
+        self._troubles: list[str] = []
         self.dashboard: str | None = store.dashboard
-        created = opened(
-            store.name,
-            _WITHOUT,
-            partial(store.client.create_run, store.experiment_id, tags=tags, run_name=name),
-        )
-        self.run_id: str | None = created.info.run_id
-        self.reference = {"store": store.name, "experiment": store.experiment, "run_id": created.info.run_id}
-        self._id: str = created.info.run_id
+
+        def create() -> str:
+            created = self._client.create_run(store.experiment_id, tags=tags, run_name=tags[RUN_NAME])
+            return named(created.info.run_id, store.name, "run")
+
+        self._id = opened(store.name, _WITHOUT, create, store.remote)
+        self.run_id: str | None = self._id
+        self.reference = {"store": store.name, "experiment": store.experiment, "run_id": self._id}
         atexit.register(self._end_at_exit)
 
     def log_parameters(self, values: dict[str, str]) -> None:
-        """Sends the parameters, before anything expensive is done.
-
-        Raises:
-            ConfigError: the store refuses them or does not answer.
-        """
-        opened(self._store.name, _WITHOUT, partial(send_parameters, self._client, self._id, values))
+        """Sends the parameters; a failing store is only reported."""
+        try:
+            with bounded(seconds=20, retries=1) as longest:
+                self._in_time(4 * longest, lambda: send_parameters(self._client, self._id, values))
+        except Exception as error:  # as in `log`
+            self._report(error, "the run goes on")
 
     def log(self, report: Report, folder: Path, reused: bool) -> None:
-        """Sends metrics, tags, the dataset's name and every file of the folder; a failing store is only reported."""
+        """Sends metrics, tags, the dataset's name and then every file of the folder; a failing store is only reported.
+
+        Files come last, so that a store of files that fails costs files alone; `complete` is set when all is stored.
+        On a server the numbers together may take four slow requests, the files together eight.
+        """
+
+        def send() -> None:
+            send_numbers(self._client, self._id, report)
+            send_tags(self._client, self._id, report_tags(report, reused))
+            send_dataset(self._client, self._id, report)
+
         try:
-            with bounded(seconds=20, retries=1):
-                send_numbers(self._client, self._id, report)
-                send_tags(self._client, self._id, report_tags(report, reused))
-                send_dataset(self._client, self._id, report)
-                if not folder.is_dir():  # MLflow would send nothing and say nothing
-                    raise FileNotFoundError(f"{folder}: no such folder")
+            with bounded(seconds=20, retries=1) as longest:
+                self._in_time(4 * longest, send)
                 redact_folder(folder)
-                self._client.log_artifacts(self._id, str(folder))
-                self._client.set_tag(self._id, "complete", str(is_complete(report)).lower())
+                self._in_time(8 * longest, lambda: send_files(self._client, self._id, report, folder))
+                if not self._troubles:
+                    complete = str(is_complete(report)).lower()
+                    self._in_time(longest, lambda: self._client.set_tag(self._id, "complete", complete))
         except Exception as error:  # stores of artifacts each have their own types; results on disk must not be lost
-            self._trouble = redact_text(f"{type(error).__name__}: {error}")[:TAG_LIMIT]
-            _log.error(
-                "run %s was not logged in full to %s: %s\nThe results are in %s",
-                self._id,
-                self._store.name,
-                self._trouble,
-                folder,
-            )
+            self._report(error, f"the results are in {folder}")
 
     def end(self, error: BaseException | None) -> None:
-        """Writes the status, and why the run failed; at most about ten seconds where a server does not answer.
+        """Writes the status, and why the run failed; at most ten seconds where a server does not answer.
 
         Does nothing in a forked child, nor a second time.
         """
@@ -115,30 +145,38 @@ class MlflowRun:
         self._ended = True
         atexit.unregister(self._end_at_exit)
         status = _status(error)
+        tags = {"log_error": "; ".join(self._troubles)[:TAG_LIMIT]}
+        if status != "FINISHED":
+            tags["error"] = redact_text(f"{type(error).__name__}: {error}")[:TAG_LIMIT]
+
+        def send() -> None:
+            self._client.set_terminated(self._id, status=status)
+            for name, text in tags.items():
+                if text:
+                    self._client.set_tag(self._id, name, text)
+
         try:
             with bounded(seconds=3, retries=1, firm=True):
-                self._client.set_terminated(self._id, status=status)
-            tags = {"log_error": self._trouble}
-            if status != "FINISHED":
-                tags["error"] = redact_text(f"{type(error).__name__}: {error}")[:TAG_LIMIT]
-            with bounded(seconds=2, retries=0, firm=True):
-                for name, text in tags.items():
-                    if text:
-                        self._client.set_tag(self._id, name, text)
+                self._in_time(_END_SECONDS, send)
         except Exception as failure:  # as in `log`: what the run did must not be lost, nor its own error be hidden
-            _log.error(
-                "run %s could not be ended as %s in %s: %s",
-                self._id,
-                status,
-                self._store.name,
-                redact_text(str(failure)),
-            )
+            message = "run %s could not be ended as %s in %s: %s"
+            _log.error(message, self._id, status, self._store.name, cause_of(failure))
+
+    def _in_time(self, seconds: float, work: Callable[[], None]) -> None:
+        in_time(seconds if self._store.remote else None, work)
+
+    def _report(self, error: Exception, consequence: str) -> None:
+        """Logs what a store could not take, and keeps it for the tag `log_error`."""
+        trouble = f"{type(error).__name__}: {cause_of(error)}"
+        self._troubles.append(trouble)
+        message = "run %s was not logged in full to %s: %s\n%s"
+        _log.error(message, self._id, self._store.name, trouble, consequence)
 
     def _end_at_exit(self) -> None:
-        self.end(SystemExit("the program ended without leaving the run"))
+        self.end(GeneratorExit("the program ended without leaving the run"))
 
 
 def _status(error: BaseException | None) -> str:
-    if error is None or (isinstance(error, SystemExit) and error.code in (None, 0)):
+    if error is None:
         return "FINISHED"
-    return "KILLED" if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit) else "FAILED"
+    return "KILLED" if isinstance(error, KeyboardInterrupt | Killed | GeneratorExit) else "FAILED"

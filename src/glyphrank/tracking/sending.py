@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 from glyphrank.identity import digest_text
 from glyphrank.records import Report
@@ -31,15 +32,12 @@ def send_tags(client: Client, run_id: str, tags: dict[str, str]) -> None:
 
 
 def send_numbers(client: Client, run_id: str, report: Report) -> None:
-    """All metrics in one request (up to 1,000 of them), and `metric_names.json` where a name had to be changed."""
+    """All metrics, up to 1,000 a request."""
     from mlflow.entities import Metric
 
-    found = numbers(report)
     now = int(time.time() * 1000)
-    for batch in batches(list(found.metrics.items()), 1000, _length):
+    for batch in batches(list(numbers(report).metrics.items()), 1000, _length):
         client.log_batch(run_id, metrics=[Metric(name, value, now, 0) for name, value in batch])
-    if found.renamed:
-        client.log_text(run_id, json.dumps(found.renamed, ensure_ascii=False, indent=1), "metric_names.json")
 
 
 def send_dataset(client: Client, run_id: str, report: Report) -> None:
@@ -55,6 +53,20 @@ def send_dataset(client: Client, run_id: str, report: Report) -> None:
         profile=json.dumps({name: report.counts[name] for name in ("queries", "items") if name in report.counts}),
     )
     client.log_inputs(run_id, [DatasetInput(dataset, [InputTag("mlflow.data.context", "evaluation")])])
+
+
+def send_files(client: Client, run_id: str, report: Report, folder: Path) -> None:
+    """Every file of the folder, and `metric_names.json` where a metric's name had to be changed.
+
+    Raises:
+        FileNotFoundError: the folder is not there; MLflow would send nothing and say nothing.
+    """
+    renamed = numbers(report).renamed
+    if renamed:
+        client.log_text(run_id, json.dumps(renamed, ensure_ascii=False, indent=1), "metric_names.json")
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder}: no such folder")
+    client.log_artifacts(run_id, str(folder))
 
 
 def _length(entry: tuple[str, object]) -> int:

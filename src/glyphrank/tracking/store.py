@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from glyphrank.errors import ConfigError
 from glyphrank.redaction import redact_text
-from glyphrank.tracking.client import Client, bounded
+from glyphrank.tracking.client import Client, bounded, in_time
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 4
@@ -26,6 +26,7 @@ class Store:
         experiment: the experiment's name.
         name: the store's URI without credentials, for messages.
         dashboard: the shell command that shows the experiment.
+        remote: whether requests go to another program, which may never finish its answer.
     """
 
     client: Client
@@ -33,6 +34,7 @@ class Store:
     experiment_id: str
     name: str
     dashboard: str
+    remote: bool
 
 
 def check_experiment(name: str) -> None:
@@ -45,18 +47,29 @@ def find_experiment(client: Client, name: str, store: str) -> str | None:
     """Id of the experiment, None when there is none yet.
 
     Raises:
-        ConfigError: it was deleted; MLflow keeps the name taken and refuses new runs.
+        ConfigError: it was deleted (MLflow keeps the name taken and refuses new runs), or who answers is no MLflow.
         MlflowException: the store does not answer.
     """
     found = client.get_experiment_by_name(name)
     if found is None:
         return None
-    if found.lifecycle_stage != "active":
+    if found.lifecycle_stage == "deleted":
         raise ConfigError(
             f"the experiment {name!r} in {store} was deleted; restore it "
             f"(mlflow experiments restore -x {found.experiment_id}) or choose another with tracking.experiment=NAME"
         )
-    return str(found.experiment_id)
+    return named(found.experiment_id, store, "experiment")
+
+
+def named(given: object, store: str, what: str) -> str:
+    """The id that a store gave; MLflow's client takes any JSON for an answer and leaves the id empty then.
+
+    Raises:
+        ConfigError: it gave none.
+    """
+    if not given:
+        raise ConfigError(f"{store} answers, but not as MLflow does: it names no {what}; check tracking.uri")
+    return str(given)
 
 
 def make_experiment(client: Client, name: str, store: str, artifacts: str | None) -> str:
@@ -74,7 +87,7 @@ def make_experiment(client: Client, name: str, store: str, artifacts: str | None
     if found is not None:
         return found
     try:
-        return str(client.create_experiment(name, artifact_location=artifacts))
+        return named(client.create_experiment(name, artifact_location=artifacts), store, "experiment")
     except MlflowException:
         created_elsewhere = find_experiment(client, name, store)
         if created_elsewhere is None:
@@ -82,18 +95,24 @@ def make_experiment(client: Client, name: str, store: str, artifacts: str | None
         return created_elsewhere
 
 
-def opened(store: str, advice: str, work: Callable[[], T]) -> T:
-    """What `work` returns from a store that is being opened, with requests bounded to a few seconds.
+def opened(store: str, advice: str, work: Callable[[], T], remote: bool) -> T:
+    """What `work` returns from a store that is being opened; about 16 s where a remote store does not finish it.
 
     A store that is busy for a moment is asked again.
+
+    Args:
+        store: its name for messages.
+        advice: what a person can do where it fails.
+        work: at most four requests of a few seconds each.
+        remote: as in `Store`; work on a file is not timed, since it may wait for a lock.
 
     Raises:
         ConfigError: the store cannot be used; the message holds the cause and the advice, and no credentials.
     """
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            with bounded(seconds=4, retries=0):
-                return work()
+            with bounded(seconds=4, retries=0) as longest:
+                return in_time(4 * longest if remote else None, work)
         except ConfigError:
             raise
         except Exception as error:  # databases, drivers and servers each have their own types
@@ -102,9 +121,10 @@ def opened(store: str, advice: str, work: Callable[[], T]) -> T:
                 time.sleep(0.2 * attempt)
                 continue
             # the cause is cut off, since its own text may hold the credentials
-            raise ConfigError(f"the MLflow store {store} cannot be used: {_cause(error)}\n{advice}") from None
+            raise ConfigError(f"the MLflow store {store} cannot be used: {cause_of(error)}\n{advice}") from None
     raise ConfigError(f"the MLflow store {store} is busy\n{advice}")
 
 
-def _cause(error: Exception) -> str:
-    return redact_text(str(error) or type(error).__name__)[:600]
+def cause_of(error: BaseException) -> str:
+    """What a store's error says, without the SQL statement and the values in it, and without secrets."""
+    return redact_text(str(error).partition("\n[SQL:")[0].strip() or type(error).__name__)[:600]
