@@ -84,3 +84,9 @@ def test_what_is_incomplete_comes_first() -> None:
     lines = _shown({"lexical": METRICS}, METRICS, {})
     assert lines[0] == "incomplete: 1 of 3 items could not be read; they count as not retrieved"
     assert lines[1] == "두 쪽 [x]: 2 queries, 3 items (1d1d1d1d1d1d)"
+
+
+def test_bounds_that_read_alike_are_left_out_with_their_explanation() -> None:
+    lines = _shown({"lexical": METRICS}, METRICS, {"hit_rate_at_1": (0.50001, 0.50002)})
+    assert _row(lines, "lexical")[0] == "0.500"
+    assert not any("in brackets" in line for line in lines)

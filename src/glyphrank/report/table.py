@@ -39,7 +39,7 @@ def show(report: Report, reused: bool, stream: TextIO) -> None:
     title = f"{report.task}: {report.counts['queries']} queries, {report.counts['items']} items"
     console.print(escape(f"{title} ({'stored result ' if reused else ''}{report.identity[:12]})"))
     console.print(_table(report))
-    if any(name.removeprefix(REVERSE) in COLUMNS for name in report.bounds):
+    if any(_bracket(bounds, name) for name, bounds in report.bounds.items() if name.removeprefix(REVERSE) in COLUMNS):
         console.print("in brackets: the worst and the best value that other orders of equal scores would give")
     for note in report.notes:
         console.print(escape(f"note: {note}"))
@@ -69,11 +69,13 @@ def _cell(metrics: Mapping[str, float], bounds: Mapping[str, tuple[float, float]
     """The value; behind it the worst and best that another order of ties would give, where that differs."""
     if name not in metrics:
         return ""
-    value = _number(name, metrics[name])
-    if name not in bounds:
-        return value
-    worst, best = (_number(name, bound) for bound in bounds[name])
-    return value if worst == best else f"{value} ({worst} to {best})"
+    return _number(name, metrics[name]) + (_bracket(bounds[name], name) if name in bounds else "")
+
+
+def _bracket(bounds: tuple[float, float], name: str) -> str:
+    """Worst and best, "" where they read alike."""
+    worst, best = (_number(name, bound) for bound in bounds)
+    return "" if worst == best else f" ({worst} to {best})"
 
 
 def _number(name: str, value: float) -> str:
