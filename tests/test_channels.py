@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from counting_parts import Counting, Letters
-from glyphrank.bad_items import BadMedia, check_failures
+from glyphrank.bad_items import BadMedia, check_failures, check_texts
 from glyphrank.channels import lexical_part, text_part
 from glyphrank.encoders.bm25 import Bm25, Method
 from glyphrank.encoders.words import Words
@@ -111,3 +111,11 @@ def test_check_failures_stops_on_request_or_when_nothing_is_left(
         return
     with pytest.raises(DataError, match="p1: why"):
         check_failures(tiny, failures, policy)
+
+
+def test_check_texts_without_any_text_names_what_failed() -> None:  # case P02
+    tiny = task(["one", "two"], ["a"])
+    check_texts(tiny, ["", "two"], {"p0": "garbled"})
+    with pytest.raises(DataError, match="none of the 2 items has a text: 1 cannot be read") as caught:
+        check_texts(tiny, ["", ""], {"p0": "garbled"})
+    assert "p0: garbled" in str(caught.value)

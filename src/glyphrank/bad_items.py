@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from glyphrank.errors import DataError
@@ -32,7 +32,28 @@ def check_failures(task: Task, failures: Mapping[str, str], policy: BadMedia) ->
     if not failures or (policy is BadMedia.keep and not everything):
         return
     advice = "" if everything else "; on_bad_media=keep goes on without them"
-    lines = [f"{task.name}: {len(failures)} of {len(task.items)} items cannot be read or encoded{advice}"]
-    lines += [f"  {item_id}: {why}" for item_id, why in list(failures.items())[:MOST_SHOWN]]
-    lines += [f"  and {len(failures) - MOST_SHOWN} more"] if len(failures) > MOST_SHOWN else []
-    raise DataError("\n".join(lines))
+    first = f"{task.name}: {len(failures)} of {len(task.items)} items cannot be read or encoded{advice}"
+    raise DataError("\n".join([first, *_shown(failures)]))
+
+
+def check_texts(task: Task, texts: Sequence[str], failures: Mapping[str, str]) -> None:
+    """Lets a run with text channels go on when at least one item has a text.
+
+    Args:
+        texts: (n,) the transcript of each item, "" where there is none.
+        failures: item id -> why it failed, for the message.
+
+    Raises:
+        DataError: no item has a text; the first ten failures are named.
+    """
+    if any(texts):
+        return
+    first = (
+        f"{task.name}: none of the {len(texts)} items has a text: {len(failures)} cannot be read, the others are empty"
+    )
+    raise DataError("\n".join([f"{first}; choose another ocr", *_shown(failures)]))
+
+
+def _shown(failures: Mapping[str, str]) -> list[str]:
+    lines = [f"  {item_id}: {why}" for item_id, why in list(failures.items())[:MOST_SHOWN]]
+    return [*lines, f"  and {len(failures) - MOST_SHOWN} more"] if len(failures) > MOST_SHOWN else lines

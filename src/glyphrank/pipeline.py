@@ -6,9 +6,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from glyphrank.bad_items import check_failures
+from glyphrank.bad_items import check_failures, check_texts
 from glyphrank.channels import Part, lexical_part, text_part
-from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests, digest_json, digest_sources, key
 from glyphrank.measure import bounds_of, counts_of, counts_of_parts, failures_of, metrics_of, notes_of, slices_of
 from glyphrank.rankings import Asked, main_name, rank_all
@@ -43,8 +42,10 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         return replace(stored, task=task.name), True
 
     readings = read_items(run.ocr, task.items, run.runtime)
-    check_failures(task, failures_of(task, readings, ()), run.on_bad_media)
+    unread = failures_of(task, readings, ())
+    check_failures(task, unread, run.on_bad_media)
     texts = [run.transcript.write(reading) for reading in readings]
+    check_texts(task, texts, unread)
     parts = build_parts(run, task, texts)
     failures = failures_of(task, readings, parts)
     check_failures(task, failures, run.on_bad_media)
@@ -84,15 +85,7 @@ def trace(run: Run, task: Task) -> dict[str, str]:
 
 
 def build_parts(run: Run, task: Task, texts: Sequence[str]) -> list[Part]:
-    """The channels, in the order of `CHANNELS`.
-
-    Raises:
-        DataError: no item has a text.
-    """
-    if not any(texts):
-        raise DataError(
-            f"{task.name}: none of the {len(texts)} items has a text that can be read from it; choose another ocr"
-        )
+    """The channels, in the order of `CHANNELS`."""
     asked = Asked.of(task)
     asked = replace(asked, texts=tuple(run.transcript.query(text) for text in asked.texts))
     parts = []
