@@ -12,7 +12,19 @@ SOURCE = Path(__file__).parents[1] / "src" / "glyphrank"
 FILES = sorted(SOURCE.rglob("*.py"))
 LAYERS = {
     0: {"__init__", "errors", "ids", "records"},
-    1: {"cache", "expected", "fusion", "garble", "identity", "media", "metrics", "progress", "ranking", "redaction"}
+    1: {
+        "cache",
+        "expected",
+        "fusion",
+        "garble",
+        "identity",
+        "known_secrets",
+        "media",
+        "metrics",
+        "progress",
+        "ranking",
+        "redaction",
+    }
     | {"scoring", "shard_folder", "shard_locks", "shards", "ties", "transcript", "trec"},
     2: {"datasets", "encoders", "indexes", "ocr", "report", "tracking"},
     3: {"bad_items", "channels", "measure", "pipeline", "rankings", "run", "score", "stages"},

@@ -79,7 +79,7 @@ def test_a_field_of_many_values_is_left_out_with_a_note(values: int, left_out: b
     assert set(slices_of(task, ranks[Direction.t2v], _protocol())) == ({"type"} if left_out else {"type", "answer"})
     counts = counts_of(task, ranks)
     assert counts["fields_left_out"] == int(left_out)
-    note = "1 fields of the queries have more than 50 values and are no slices"
+    note = "fields of queries with more than 50 values, which are no slices: 1"
     assert (note in notes_of(counts)) == left_out
 
 
@@ -112,7 +112,7 @@ def test_counts_and_failures_of_parts_are_added_up() -> None:
 
 def test_notes_of_counts_that_are_zero_are_none() -> None:
     assert notes_of({"queries_without_relevant": 0, "truncated_texts": 0}) == []
-    assert notes_of({"queries_without_relevant": 2}) == ["2 queries have no relevant item and stand in no mean"]
+    assert notes_of({"queries_without_relevant": 2}) == ["queries without a relevant item, which stand in no mean: 2"]
 
 
 def test_notes_of_name_cutoffs_beyond_the_gallery() -> None:  # case M17

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from glyphrank import known_secrets
 from glyphrank.redaction import (
+    REDACTED,
     RedactingFilter,
     is_secret,
     redact,
@@ -228,3 +230,10 @@ def test_redacting_filter_can_be_named_in_a_logging_configuration() -> None:
     logging.getLogger("test.redaction").info("password=hush")
     logging.getLogger("test.redaction").handlers.clear()
     assert stream.getvalue() == "password=<redacted>\n"
+
+
+def test_redact_text_hides_the_bare_value_of_a_secret_that_the_config_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_secrets, "_known", set())  # case L15
+    assert redact_text("bad login with hunter2-long") == "bad login with hunter2-long"
+    known_secrets.remember(["hunter2-long", "short"])
+    assert redact_text("bad login with hunter2-long, in short") == f"bad login with {REDACTED}, in short"

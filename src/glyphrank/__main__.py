@@ -56,8 +56,9 @@ def run(arguments: list[str]) -> int:
     with redirect_stderr(RedactingStream(sys.stderr)):  # Hydra tells failed overrides as they were typed
         try:
             hydra.main(version_base="1.3", config_path=str(config_folder()), config_name="config")(job)()
-        except (ConfigError, DataError) as error:  # from a worker process of a launcher
-            return _say(str(error))
+        except (ConfigError, DataError) as error:  # of a sweep's cell, from a worker process of a launcher
+            _say(f"at least one of the sweep's cells failed; each is shown above\n{error}")
+            return 1
         except (HydraException, OmegaConfBaseException) as error:
             return _say(_shortened(error))
         except KeyboardInterrupt:
@@ -65,7 +66,8 @@ def run(arguments: list[str]) -> int:
             return 130
         except Exception as error:
             if isinstance(error, ValueError | OSError) and _raised_by_hydra(error):
-                return _say(str(error))
+                where = "; check paths.outputs" if isinstance(error, OSError) else ""
+                return _say(f"{error}{where}")
             traceback.print_exc()
             return 1
     return exit_code()
@@ -96,7 +98,7 @@ def register_resolvers() -> None:
 def _place(path: object) -> str:
     """A path with `~` expanded; an empty one is refused, since it would mean the root of what is put below it."""
     if not isinstance(path, str) or not path.strip():
-        raise ValueError(f"found {path!r}, wanted a folder; is GLYPHRANK_OUTPUTS set to nothing?")
+        raise ValueError(f"found {path!r}, wanted a folder; check paths.outputs, GLYPHRANK_OUTPUTS and paths.cache")
     return str(Path(path).expanduser())
 
 
@@ -111,7 +113,8 @@ def _shortened(error: Exception) -> str:
     from hydra.errors import OverrideParseException
 
     causes = [str(error)] + ([str(error.__cause__)] if error.__cause__ else [])
-    message = "\n".join(line for cause in causes for line in cause.splitlines() if line.strip())
+    lines = [line for cause in causes for line in cause.splitlines() if line.strip()]
+    message = "\n".join(line for line in lines if not line.strip().startswith(("full_key:", "object_type=")))
     if isinstance(error, OverrideParseException):
         message += "\nText with Hangul, spaces or brackets needs inner quotes: 'key=\"한국어\"'"
     return message

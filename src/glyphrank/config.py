@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, raise_for
 from glyphrank.identity import digest_text
-from glyphrank.redaction import redact, redact_override
+from glyphrank.known_secrets import remember
+from glyphrank.redaction import is_secret, redact, redact_override
 from glyphrank.run import Run
 from glyphrank.tracking.start import Start
 
@@ -65,6 +66,7 @@ def build(config: DictConfig) -> tuple[Run, Start]:
     launched_from = Path(hydra.runtime.cwd)
     faults: list[Fault] = []
     plain = _resolve(config, faults)
+    remember(_secrets(plain, hidden=False))
     choices = {name: choice for name, choice in hydra.runtime.choices.items() if not name.startswith("hydra/")}
     overrides = _texts(hydra.overrides.task)
     plugins = _plugins(plain, hydra, faults)
@@ -119,6 +121,18 @@ def _walk(parent: DictConfig | ListConfig, key: Any, path: str, faults: list[Fau
     if isinstance(value, ListConfig):
         return [_walk(value, position, f"{path}[{position}]", faults) for position in range(len(value))]
     return value
+
+
+def _secrets(value: Any, hidden: bool) -> Iterator[str]:
+    """The texts that stand below a secret name."""
+    if isinstance(value, Mapping):
+        for name, entry in value.items():
+            yield from _secrets(entry, hidden or is_secret(str(name)))
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _secrets(entry, hidden)
+    elif hidden and isinstance(value, str):
+        yield value
 
 
 def _plugins(plain: Mapping[str, Any], hydra: HydraConf, faults: list[Fault]) -> list[str]:

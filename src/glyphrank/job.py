@@ -72,7 +72,8 @@ def _fail(cell: Cell, error: BaseException, message: str) -> float:
     where = f"failed: {' '.join(cell.overrides)}\n" if cell.sweep else ""
     logger.error("glyphrank: %s%s", where, message)
     if os.getpid() != _launcher:
-        raise error
+        # A SystemExit would end the worker, or even the launcher, as if nothing were wrong.
+        raise RuntimeError(message) if isinstance(error, SystemExit) else error
     _failed.append((cell, error))
     return math.nan
 

@@ -93,17 +93,17 @@ def notes_of(counts: Mapping[str, int], cutoffs: Sequence[int] = ()) -> list[str
         cutoffs: of the protocol; 1, 3, 5 and 10 are looked at always.
     """
     sentences = {
-        "queries_without_relevant": "queries have no relevant item and stand in no mean",
-        "items_without_text": "items have no text, so text channels never retrieve them",
-        "image_only_items": "items hold images but no text; an OCR engine would read them",
-        "garbled_items": "items have a text layer that is no readable text",
-        "truncated_texts": "texts are longer than text.max_length; the encoder read their beginning",
-        "truncated_queries": "queries are longer than text.max_length; the encoder read their beginning",
-        "queries_without_tokens": "queries have no token and retrieve nothing in channel lexical",
-        "failed_queries": "queries have no usable vector and retrieve nothing in channel text",
-        "fields_left_out": f"fields of the queries have more than {MOST_VALUES} values and are no slices",
+        "queries_without_relevant": "queries without a relevant item, which stand in no mean",
+        "items_without_text": "items without text, which text channels never retrieve",
+        "image_only_items": "items with images but no text, which an OCR engine would read",
+        "garbled_items": "items whose text layer is no readable text",
+        "truncated_texts": "texts longer than text.max_length, of which the encoder read the beginning",
+        "truncated_queries": "queries longer than text.max_length, of which the encoder read the beginning",
+        "queries_without_tokens": "queries without a token, which retrieve nothing in channel lexical",
+        "failed_queries": "queries without a usable vector, which retrieve nothing in channel text",
+        "fields_left_out": f"fields of queries with more than {MOST_VALUES} values, which are no slices",
     }
-    notes = [f"{counts[name]} {sentence}" for name, sentence in sentences.items() if counts.get(name)]
+    notes = [f"{sentence}: {counts[name]}" for name, sentence in sentences.items() if counts.get(name)]
     return notes + _beyond(counts, max(*cutoffs, *ALWAYS))
 
 

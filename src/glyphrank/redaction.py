@@ -19,6 +19,8 @@ from typing import Any, TextIO
 
 import yaml
 
+from glyphrank.known_secrets import hide
+
 REDACTED = "<redacted>"
 
 _SECRET_WORDS = {"password", "passwords", "passwd", "passphrase", "pwd", "secret", "secrets", "authorization"}
@@ -102,7 +104,7 @@ def redact_text(text: str) -> str:
     quotes or brackets all up to their end, in the middle of a sentence one word. After `name:` it is one word, what is
     quoted, or the rest of a line that begins with the name; a sentence about the name (`api_key: is unknown`) stays.
     """
-    return _scrub(text, whole=False)
+    return _scrub(hide(text, REDACTED), whole=False)
 
 
 def redact_override(text: str) -> str:

@@ -52,7 +52,8 @@ def read_items(ocr: OcrEngine | None, items: Sequence[Item], runtime: Runtime) -
         failures.update({inputs[position]: found for position, found in readings.items() if found.failure})
         return [None if found.failure else _plain(found) for found in readings.values()]
 
-    stage = _stage("reading", recipe(ocr, _files(runtime)), LinesCodec(), READINGS_A_SHARD, runtime)
+    spacing = READINGS_A_SHARD if any(item.media for item in items) else TEXTS_A_SHARD
+    stage = _stage("reading", recipe(ocr, _files(runtime)), LinesCodec(), spacing, runtime)
     found = _remember(stage, inputs, work, "reading items")
     known = dict(zip(found.digests, found.values, strict=True))
     return [failures[digest] if digest in failures else _reading(known[digest]) for digest in inputs]

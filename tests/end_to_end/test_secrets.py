@@ -30,7 +30,7 @@ class Guarded:
 
     def encode_texts(self, texts, runtime):
         if self.fail:
-            raise RuntimeError(f"refused: api_key={self.api_key} at http://user:{self.api_key}@host/x")
+            raise RuntimeError(f"refused {self.api_key}: api_key={self.api_key} at http://user:{self.api_key}@host/x")
         return Encoded(np.ones((len(texts), 2), dtype=np.float32), np.zeros(len(texts), dtype=bool))
 '''
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +92,9 @@ def test_remember_run_appends_and_never_ends_a_run(store: Path, caplog: pytest.L
     assert (store / "abc" / "runs.jsonl").read_text() == '{"run_id": "1"}\n{"run_id": "2"}\n'
     remember_run(store, "nowhere", {"run_id": "3"})
     assert "cannot be written" in caplog.text
+
+
+def test_find_refuses_a_whole_result_that_lies_under_another_identity(store: Path) -> None:
+    shutil.copytree(store / "abc", store / "def")
+    assert find(store, "def") is None
+    assert find(store, "abc") == REPORT_OF_ONE

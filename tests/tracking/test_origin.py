@@ -82,3 +82,19 @@ def test_origin_tags_say_incomplete_until_a_run_is_complete(tmp_path: Path) -> N
     assert (tags["complete"], tags["mlflow.runName"], tags["mlflow.source.name"]) == ("false", "낱말 1", "glyphrank")
     assert tags["host"]
     assert tags["mlflow.user"]
+
+
+def test_origin_tags_name_the_commit_of_a_checkout_that_glyphrank_runs_from(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    git(elsewhere, "init", "--quiet")
+    (elsewhere / "__init__.py").write_text("")
+    monkeypatch.setattr("glyphrank.tracking.origin._OWN_FOLDER", elsewhere)
+    assert "glyphrank.git.commit" not in origin_tags(start_in(repository))  # not tracked: no checkout of its own
+    git(elsewhere, "add", ".")
+    git(elsewhere, "commit", "--quiet", "-m", "own")
+    tags = origin_tags(start_in(repository))
+    assert tags["glyphrank.git.commit"] == git(elsewhere, "rev-parse", "HEAD") != tags["git.commit"]
+    assert tags["glyphrank.git.dirty"] == "false"

@@ -217,6 +217,8 @@ def _id(fields: Mapping[str, object]) -> str:
         raise ValueError(f"the id is {shown(name, _json)}; wanted text or a whole number")
     if name == "":
         raise ValueError("the id is empty; wanted text or a whole number")
+    if "\0" in str(name):
+        raise ValueError(f"the id {shown(name)} holds a NUL character, where other readers end a text")
     return str(name)
 
 

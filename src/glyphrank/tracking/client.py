@@ -123,6 +123,8 @@ def _log_through_the_program() -> None:
         logger.propagate = True
         if "MLFLOW_LOGGING_LEVEL" not in os.environ:
             logger.setLevel(logging.WARNING)
+    # It logs every failed statement with its traceback; the error itself reaches us and is told in a line.
+    logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
 
 
 def _import_sql_store() -> None:

@@ -20,12 +20,14 @@ from glyphrank.tracking.start import Start
 TAG_LIMIT = 5000
 RUN_NAME = "mlflow.runName"
 _GIT_SECONDS = 3
+_OWN_FOLDER = Path(glyphrank.__file__).parent
 
 
 def origin_tags(start: Start) -> dict[str, str]:
     """Tags of version, commit, person, machine and command, without secrets; `complete` is false until a run is.
 
-    Git is asked about the folder of launch; without git or a repository, or after 3 s, its tags are left out.
+    Git is asked about the folder of launch (`git.commit`, `git.dirty`) and, where glyphrank runs from a checkout, about
+    that (`glyphrank.git.commit`, `glyphrank.git.dirty`); without git or a repository, or after 3 s, tags are left out.
     """
     tags = {
         RUN_NAME: shown_name(start.name),
@@ -38,12 +40,21 @@ def origin_tags(start: Start) -> dict[str, str]:
         "config_digest": _digest(start.config),
         "complete": "false",
     }
-    commit = _git(start.launched_from, "rev-parse", "HEAD")
-    if commit:
-        tags |= {"mlflow.source.git.commit": commit, "git.commit": commit}
-        changes = _git(start.launched_from, "status", "--porcelain")
-        tags["git.dirty"] = "unknown" if changes is None else str(bool(changes)).lower()
+    tags |= _commit_tags("git", start.launched_from)
+    if "git.commit" in tags:
+        tags["mlflow.source.git.commit"] = tags["git.commit"]
+    if _git(_OWN_FOLDER, "ls-files", "--error-unmatch", "__init__.py"):
+        tags |= _commit_tags("glyphrank.git", _OWN_FOLDER)
     return {name: value[:TAG_LIMIT] for name, value in tags.items()}
+
+
+def _commit_tags(prefix: str, folder: Path) -> dict[str, str]:
+    """Commit of the repository that holds a folder and whether anything in it is changed; nothing without one."""
+    commit = _git(folder, "rev-parse", "HEAD")
+    if not commit:
+        return {}
+    changes = _git(folder, "status", "--porcelain")
+    return {f"{prefix}.commit": commit, f"{prefix}.dirty": "unknown" if changes is None else str(bool(changes)).lower()}
 
 
 def shown_name(name: str) -> str:
