@@ -77,20 +77,20 @@ def rank_all(
     with _kept(channels, shape, scratch) as scores:
         forward = _Counters(Direction.t2v, task, channels)
         order = np.argsort(asked.number, kind="stable")
+        texts = asked.number[order]
         for start, rows in _blocks(channels, size):
             stop = start + len(next(iter(rows.values())))
             if scores:
                 scores.write(start, rows)
-            texts = asked.number[order]
             queries = order[np.searchsorted(texts, start) : np.searchsorted(texts, stop)]
             forward.add(queries, _fused(rows, fusion), asked.number[queries] - start)
         found = {Direction.t2v: forward.finish()}
         if scores:
-            reverse = _Counters(Direction.v2t, task, channels)
+            backward = _Counters(Direction.v2t, task, channels)
             for start in range(0, len(task.items), size):
                 items = np.arange(start, min(start + size, len(task.items)))
-                reverse.add(items, _fused(scores.read(items, asked.number), fusion), None)
-            found[Direction.v2t] = reverse.finish()
+                backward.add(items, _fused(scores.read(items, asked.number), fusion), None)
+            found[Direction.v2t] = backward.finish()
     return {name: {direction: ranks[name] for direction, ranks in found.items()} for name in found[Direction.t2v]}
 
 
