@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from glyphrank.shards import ArraysCodec, Codec, DamagedError, LinesCodec
+from glyphrank.shards import ArraysCodec, Codec, DamagedError, LinesCodec, TokensCodec
 
 DIGESTS = ["0a", "1b", "2c"]
 LINES: list[Any] = [{"lines": ["한국어", "a\nb\u2028c"], "failure": None}, ["서울", "은"], "lone \ud800 surrogate"]
@@ -131,3 +131,14 @@ def test_gathered_arrays_have_one_shape_and_type(other: Any) -> None:
     gatherer.put(0, {"values": np.zeros(2, dtype=np.float32)})
     with pytest.raises(ValueError, match="one shape and type"):
         gatherer.put(1, {"values": other})
+
+
+def test_tokens_gathered_from_several_shards_are_one_object_each() -> None:
+    codec = TokensCodec()
+    gathered = codec.gather(2)
+    for row in range(2):
+        _, (tokens,) = codec.load(codec.dump(["0a"], [["서울", "page"]]))
+        gathered.put(row, tokens)
+    first, second = gathered.result()
+    assert first == second == ["서울", "page"]
+    assert all(one is other for one, other in zip(first, second, strict=True))

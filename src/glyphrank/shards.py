@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar
@@ -114,6 +115,15 @@ class LinesCodec:
 
 
 @dataclass(frozen=True)
+class TokensCodec(LinesCodec):
+    """Lists of tokens as JSON lines. In memory equal tokens are one object: a corpus repeats few words very often."""
+
+    def gather(self, count: int) -> Gatherer[Any, list[Any]]:
+        """A list of `count` lists of tokens."""
+        return _Tokens(count)
+
+
+@dataclass(frozen=True)
 class ArraysCodec:
     """Named arrays an input, each name of one shape and type throughout; stacked in one safetensors file.
 
@@ -166,6 +176,11 @@ class _List:
 
     def result(self) -> list[Any]:
         return self._values
+
+
+class _Tokens(_List):
+    def put(self, row: int, value: Sequence[str]) -> None:
+        self._values[row] = list(map(sys.intern, value))
 
 
 class _Rows:

@@ -16,7 +16,7 @@ from glyphrank.ocr import OcrEngine
 from glyphrank.progress import track
 from glyphrank.records import BoolArray, Encoded, FloatArray, Item, Line, Reading, Runtime, Source, TextState, Vectors
 from glyphrank.scoring import unit_rows
-from glyphrank.shards import ArraysCodec, LinesCodec
+from glyphrank.shards import ArraysCodec, LinesCodec, TokensCodec
 
 READINGS_A_SHARD = 8
 TEXTS_A_SHARD = 128
@@ -62,7 +62,7 @@ def read_items(ocr: OcrEngine | None, items: Sequence[Item], runtime: Runtime) -
 def tokenise(analyser: Analyser, texts: Sequence[str], runtime: Runtime) -> list[list[str]]:
     """The tokens of every text, equal texts cut once."""
     inputs = [digest_text(text) for text in texts]
-    stage = _stage("tokens", recipe(analyser, _files(runtime)), LinesCodec(), TEXTS_A_SHARD, runtime)
+    stage = _stage("tokens", recipe(analyser, _files(runtime)), TokensCodec(), TEXTS_A_SHARD, runtime)
     found = _remember(stage, inputs, lambda at: analyser.tokens([texts[i] for i in at]), "cutting texts into tokens")
     known = dict(zip(found.digests, found.values, strict=True))
     return [known[digest] for digest in inputs]
