@@ -1,4 +1,4 @@
-"""The layers of DESIGN section 4: who may import whom, and who may import what from outside."""
+"""The layers of DESIGN section 2: who may import whom, and who may import what from outside."""
 
 from __future__ import annotations
 

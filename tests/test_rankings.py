@@ -14,10 +14,11 @@ import pytest
 
 from glyphrank.errors import DataError
 from glyphrank.fusion import Fusion, Normalisation, ReciprocalRank, WeightedSum
+from glyphrank.indexes.exact import Exact
 from glyphrank.ranking import RankCounter, reverse
 from glyphrank.rankings import FUSED, Asked, _allocate, main_name, rank_all
-from glyphrank.records import Direction, FloatArray, Item, Query, Ranks, Task
-from glyphrank.scoring import Channel
+from glyphrank.records import Direction, FloatArray, Item, Query, Ranks, Task, Vectors
+from glyphrank.scoring import Channel, matrix
 from ranked import MISS
 
 BOTH = (Direction.t2v, Direction.v2t)
@@ -95,6 +96,9 @@ def _same(found: Ranks, wanted: Ranks) -> None:
     )
     for name in ("query", "item", "gain", "higher", "tied", "before", "retrieved"):
         assert getattr(found, name).tolist() == getattr(wanted, name).tolist(), name
+
+
+def _same_lists(found: Ranks, wanted: Ranks) -> None:
     for (items, scores), (wanted_items, wanted_scores) in zip(found.top, wanted.top, strict=True):
         assert items.tolist() == wanted_items.tolist()
         assert scores.tolist() == wanted_scores.tolist()
@@ -112,7 +116,34 @@ def test_rank_all_gives_the_ranks_of_the_whole_matrix_in_both_directions(
         assert set(found[name]) == set(BOTH)
         for direction in BOTH:
             _same(found[name][direction], _wanted(task, name, direction, fusion))
+    _same_lists(found[FUSED][Direction.t2v], _wanted(task, FUSED, Direction.t2v, fusion))
+    assert [len(found[name][way].top) for name, way in (("text", Direction.t2v), (FUSED, Direction.v2t))] == [0, 0]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("size", [1, 64])
+def test_rank_all_with_planted_duplicates_does_not_depend_on_the_block(tmp_path: Path, size: int) -> None:
+    generator = np.random.default_rng(5)
+    vectors = generator.standard_normal((5000, 16)).astype(np.float32)
+    vectors[generator.choice(5000, 200, replace=False)] = vectors[generator.integers(0, 5000, 200)]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    entries, columns = matrix(Vectors(tuple(f"p{item}" for item in range(5000)), vectors))
+    asking = vectors[::97] @ np.eye(16, dtype=np.float32)[::-1]
+    twins = np.flatnonzero(np.bincount(columns, minlength=5000)[columns] > 1)
+    task = Task(
+        "t",
+        tuple(Query(f"q{number}", str(number)) for number in range(len(asking))),
+        tuple(Item(f"p{item}", None, "x") for item in range(5000)),
+        {f"q{number}": {f"p{twins[number]}": 1.0, f"p{number}": 2.0} for number in range(len(asking))},
+        "f",
+    )
+    searcher = Exact().build(entries)
+    channels = [Channel(name, searcher, asking, np.arange(len(asking)), columns) for name in ("text", "lexical")]
+    whole, parts = (rank_all(task, channels, FUSIONS[0], BOTH, tmp_path, block) for block in (5000, size))
+    for name in whole:
+        for direction in BOTH:
+            _same(parts[name][direction], whole[name][direction])
+    assert (whole[FUSED][Direction.t2v].tied > 1).sum() >= len(asking)
 
 
 def test_the_reverse_direction_is_fused_anew_and_not_transposed() -> None:

@@ -78,5 +78,5 @@ def test_run_score_returns_2_and_one_message_for_a_missing_file(
     assert run_score(["--run", str(tmp_path / "none"), "--qrels", str(tmp_path / "qrels")]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith(f"error: {tmp_path / 'none'}: cannot be read")
+    assert captured.err.startswith(f"glyphrank: {tmp_path / 'none'}: cannot be read")
     assert captured.err.count("\n") == 1

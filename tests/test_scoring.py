@@ -50,7 +50,8 @@ def _all(channel: Channel, size: int) -> FloatArray:
 
 def test_distinct_numbers_rows_by_first_appearance() -> None:
     values = np.array([[3, 0], [1, 2], [3, 0], [0, 1], [1, 2]], dtype=np.float32)
-    rows, number = distinct(values)
+    number, first = distinct(values)
+    rows = values[first]
     assert rows.tolist() == [[3, 0], [1, 2], [0, 1]]
     assert number.tolist() == [0, 1, 0, 2, 1]
 
@@ -59,7 +60,8 @@ def test_distinct_numbers_rows_by_first_appearance() -> None:
 @given(st.lists(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.5]), min_size=3, max_size=3), max_size=30))
 def test_distinct_rows_restore_the_original_to_the_byte(lists: list[list[float]]) -> None:
     values = np.array(lists, dtype=np.float32).reshape(-1, 3)
-    rows, number = distinct(values)
+    number, first = distinct(values)
+    rows = values[first]
     assert len(rows) == len({row.tobytes() for row in values})
     assert rows[number].tobytes() == values.tobytes()
 
@@ -67,7 +69,8 @@ def test_distinct_rows_restore_the_original_to_the_byte(lists: list[list[float]]
 def test_distinct_survives_rows_of_equal_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(np, "einsum", lambda _, rows, __: np.zeros(len(rows), dtype=np.uint64))
     values = np.array([[3, 0], [1, 2], [3, 0], [0, 1]], dtype=np.float32)
-    rows, number = distinct(values)
+    number, first = distinct(values)
+    rows = values[first]
     assert rows[number].tolist() == values.tolist()
     assert number.tolist() == [0, 1, 0, 2]
 

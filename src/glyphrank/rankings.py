@@ -25,7 +25,7 @@ from glyphrank.scoring import TILE, Channel
 
 FUSED = "fused"
 TOP = 100
-"""Length of the lists that are kept of each query, for the run file."""
+"""Length of the lists that are kept of the run's own forward ranking, for the run file."""
 
 _PIECE = 1 << 20
 
@@ -121,7 +121,10 @@ class _Counters:
         if direction is Direction.v2t:
             asking, gallery, relevant = gallery, asking, reverse(relevant)
         names = [channel.name for channel in channels] + ([FUSED] if len(channels) > 1 else [])
-        self._counters = {name: RankCounter(direction, asking, gallery, relevant, TOP) for name in names}
+        listed = main_name(channels) if direction is Direction.t2v else None  # the run file holds these lists alone
+        self._counters = {
+            name: RankCounter(direction, asking, gallery, relevant, TOP if name == listed else 0) for name in names
+        }
 
     def add(self, queries: IntArray, rows: Mapping[str, Scores], row_of_query: IntArray | None) -> None:
         same = row_of_query is None or np.array_equal(row_of_query, np.arange(len(next(iter(rows.values())))))

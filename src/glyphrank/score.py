@@ -82,7 +82,7 @@ def run_score(argv: Sequence[str]) -> int:
     except SystemExit as leave:
         return int(leave.code or 0)
     except DataError as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(f"glyphrank: {error}\n")
         return 2
     as_json = json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) if options.json else ""
     _print(as_json or _table(result))

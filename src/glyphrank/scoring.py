@@ -1,7 +1,7 @@
 """From vectors or tokens to rows of scores: distinct inputs, fixed tiles, blocks, both directions.
 
 A matrix product gives equal vectors different last bits, and other bits again when its shape changes. So scores are
-computed between distinct vectors only, always in the same tiles of `TILE` queries, and copied to whoever shares them:
+computed once for each distinct vector, always in the same tiles of `TILE` queries, and copied to whoever shares it:
 equal inputs score bitwise equal, whatever block the caller asks for.
 """
 
@@ -145,22 +145,17 @@ def unit_rows(values: FloatArray) -> tuple[FloatArray, BoolArray]:
     return np.divide(scaled, lengths, out=scaled, where=usable[:, None]), usable
 
 
-def distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Rows that differ in their bytes, in order of first appearance, and for each row its number among them.
+def distinct(values: FloatArray) -> tuple[IntArray, IntArray]:
+    """Which rows differ in their bytes.
 
     Args:
         values: (n, d) float32.
 
     Returns:
-        (u, d) float32 with u <= n, and (n,) int64 so that `first[number]` is `values`.
+        (n,) the number of each row among the distinct ones, in order of first appearance, and (u,) the row where each
+        of these first stands, so that `values[first][number]` is `values`.
     """
     rows = np.ascontiguousarray(values)
-    number, first = _numbered(rows)
-    return (values if len(first) == len(values) else rows[first]), number
-
-
-def _numbered(rows: FloatArray) -> tuple[IntArray, IntArray]:
-    """For each row its number among the distinct ones, and for each of those the row where it first stands."""
     words: NDArray[Any] = rows.view(np.uint64 if rows.shape[1] % 2 == 0 else np.uint32)
     factors = np.random.default_rng(0).integers(0, 2**64, words.shape[1], dtype=np.uint64) | np.uint64(1)
     _, first, group = np.unique(np.einsum("ij,j->i", words, factors), return_index=True, return_inverse=True)
@@ -197,7 +192,7 @@ def matrix(vectors: Vectors) -> tuple[Vectors, IntArray]:
     Equal rows have one entry, the first of them, so that they are scored once. Where at most one row in `FEW` repeats
     another, the repeats stay as entries that stand for nothing: leaving them out would copy all the others.
     """
-    number, first = _numbered(np.ascontiguousarray(vectors.values))
+    number, first = distinct(vectors.values)
     if (len(vectors.ids) - len(first)) * FEW <= len(vectors.ids):
         return vectors, first[number]
     return Vectors(tuple(vectors.ids[row] for row in first), vectors.values[first]), number

@@ -115,7 +115,9 @@ def _encode(
 
 
 def _stage(name: str, what: Mapping[str, object], codec: Any, spacing: int, runtime: Runtime) -> Stage[Any, Any]:
-    return Stage(runtime.cache, name, what, digest_json(what), spacing, codec, runtime.device)
+    return Stage(
+        runtime.cache, name, what, digest_json(what), spacing, codec, runtime.device if name == "vectors" else None
+    )
 
 
 def _remember(
