@@ -6,9 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+# How long an example takes says more about a shared machine than about the code.
+settings.register_profile("glyphrank", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("glyphrank")
 
 ROOT = Path(__file__).parents[1]
 

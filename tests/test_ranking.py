@@ -6,7 +6,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from glyphrank.ranking import RankCounter, id_order, reverse
@@ -85,7 +85,6 @@ def test_no_top_lists_at_depth_0() -> None:
     assert rank({"q": [0.1, 0.2]}, "ab", {"q": {"a": 1}}, depth=0).top == []
 
 
-@settings(deadline=None)
 @given(st.lists(LEVELS, min_size=1, max_size=8), st.integers(1, 9))
 def test_top_and_counts_agree_with_a_full_sort(scores: list[float], depth: int) -> None:
     items = [f"i{position}" for position in range(len(scores))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from glyphrank.metrics import bounds, evaluate
@@ -56,7 +56,6 @@ def test_distinct_numbers_rows_by_first_appearance() -> None:
     assert number.tolist() == [0, 1, 0, 2, 1]
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.sampled_from([0.0, -0.0, 1.0, 2.5]), min_size=3, max_size=3), max_size=30))
 def test_distinct_rows_restore_the_original_to_the_byte(lists: list[list[float]]) -> None:
     values = np.array(lists, dtype=np.float32).reshape(-1, 3)
