@@ -65,6 +65,7 @@ def test_build_with_every_kind_of_field_gives_typed_values() -> None:
         ("pair", [0.5], "wanted 2"),
         ("weights", {"text": "1"}, "valid number"),
         ("root", 5, "valid string"),
+        ("root", "", "empty path"),
         ("limit", "many", "valid integer"),
         ("cutter", "words", "`_target_`"),
         ("cutter", None, "`_target_`"),

@@ -109,6 +109,7 @@ def test_build_with_a_choice_in_a_slot_it_does_not_fit_lists_those_that_do(tmp_p
         (["metrics=kopub_task2"], "channel 'lexical' sees text"),
         (["encoder@text=minilm", "~fusion.weights.lexical"], "channel 'lexical' has no weight"),
         (["runtime.device=gpu"], "wanted auto, cpu"),
+        (["paths.cache=''"], "found an empty path"),
         (["on_bad_media=maybe"], "'keep' or 'error'"),
         (["+nonsense=1"], "nonsense: is unknown"),
         (["plugins=bm25"], "plugins: found 'bm25' (str), wanted a valid array"),

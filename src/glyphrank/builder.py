@@ -136,7 +136,11 @@ class Builder:
             place = ".".join([path, *(str(part) for part in first["loc"])])
             found = _show(first["input"], path)
             return self._fault(place, f"found {found}, wanted {_wanted(hint, first['msg'])}")
-        return self._folder / value.expanduser() if isinstance(value, Path) else value
+        if not isinstance(value, Path):
+            return value
+        if not str(node).strip():
+            return self._fault(path, "found an empty path, wanted a file or folder")
+        return self._folder / value.expanduser()
 
     def _mapping(self, hint: Any, node: Mapping[str, Any], path: str) -> Any:
         kind = typing.get_args(hint)[1]

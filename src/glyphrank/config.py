@@ -72,7 +72,7 @@ def build(config: DictConfig) -> tuple[Run, Start]:
     plugins = _plugins(plain, hydra, faults)
     packages = {"glyphrank", *plugins}
     builder = Builder(packages, launched_from, _ChoiceList(choices, _folders(hydra), packages))
-    run = builder.build(Run, plain)
+    run = builder.build(Run, _with_places(plain))
     raise_for([*faults, *builder.faults], _Origins(choices, overrides))
     start = Start(
         name=_name(choices, overrides),
@@ -121,6 +121,14 @@ def _walk(parent: DictConfig | ListConfig, key: Any, path: str, faults: list[Fau
     if isinstance(value, ListConfig):
         return [_walk(value, position, f"{path}[{position}]", faults) for position in range(len(value))]
     return value
+
+
+def _with_places(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The root with the folders of `paths` among the fields of `runtime`, where components look for them."""
+    root = dict(plain)
+    if isinstance(root.get("runtime"), Mapping) and isinstance(root.get("paths"), Mapping):
+        root["runtime"] = {**root["runtime"], **root.pop("paths")}
+    return root
 
 
 def _secrets(value: Any, hidden: bool) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -23,16 +22,8 @@ CHANNELS = {"text": View.text, "lexical": View.text}
 
 
 @dataclass(frozen=True)
-class Paths:
-    """Where things are written."""
-
-    outputs: Path
-    cache: Path
-
-
-@dataclass(frozen=True)
 class Run:
-    """One experiment, built; its fields are the root keys of the config.
+    """One experiment, built; its fields are the root keys of the config, `paths` and `runtime` being one.
 
     Raises:
         ValueError: the parts do not go together: no channel, text channels without a source of text, a view that the
@@ -48,7 +39,6 @@ class Run:
     fusion: Fusion
     metrics: Protocol
     tracking: Tracker | None
-    paths: Paths
     runtime: Runtime
     on_bad_media: BadMedia
     rerun: bool
