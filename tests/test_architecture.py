@@ -25,7 +25,7 @@ LAYERS = {
         "ranking",
         "redaction",
     }
-    | {"scoring", "shard_folder", "shard_locks", "shards", "ties", "transcript", "trec"},
+    | {"scoring", "shard_folder", "shard_locks", "shards", "ties", "transcript", "trec", "whole_files"},
     2: {"datasets", "encoders", "indexes", "ocr", "report", "tracking"},
     3: {"bad_items", "channels", "measure", "pipeline", "rankings", "run", "score", "stages"},
     4: {"builder", "config"},

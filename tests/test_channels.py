@@ -15,6 +15,7 @@ from glyphrank.errors import DataError
 from glyphrank.indexes.exact import Exact
 from glyphrank.rankings import Asked
 from glyphrank.records import FloatArray, Item, Query, Reading, Runtime, Source, Task, TextState
+from glyphrank.scoring import Channel
 from glyphrank.stages import read_items
 
 BM25 = Bm25(Words(), Method.lucene, Method.lucene, 1.5, 0.75)
@@ -37,8 +38,8 @@ def task(items: Sequence[str], queries: Sequence[str]) -> Task:
     )
 
 
-def rows(channel: object) -> FloatArray:
-    return np.concatenate(list(channel.blocks(7)))  # type: ignore[attr-defined]
+def rows(channel: Channel) -> FloatArray:
+    return np.concatenate(list(channel.blocks(7)))
 
 
 def test_lexical_part_leaves_items_without_text_out(runtime: Runtime) -> None:  # case P02

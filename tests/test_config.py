@@ -8,6 +8,7 @@ from omegaconf import OmegaConf
 from composing import CHOICES, CONF, built, composed
 from glyphrank.builder import Builder, find_component
 from glyphrank.config import build
+from glyphrank.datasets.folder import Folder
 from glyphrank.encoders.bm25 import Bm25
 from glyphrank.errors import ConfigError
 
@@ -123,7 +124,8 @@ def test_build_takes_relative_paths_from_the_folder_of_launch(tmp_path: Path) ->
     run, _start = built(tmp_path, "dataset=folder", "dataset.root=pages", "paths.outputs=here")
     assert run.runtime.outputs == tmp_path / "here"
     assert run.runtime.cache == tmp_path / "here" / "cache"
-    assert run.dataset.root == tmp_path / "pages"  # type: ignore[attr-defined]
+    assert isinstance(run.dataset, Folder)
+    assert run.dataset.root == tmp_path / "pages"
 
 
 def test_build_keeps_secrets_out_of_what_is_logged(tmp_path: Path) -> None:  # case L15

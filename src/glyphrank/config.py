@@ -16,14 +16,10 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, raise_for
-from glyphrank.identity import digest_text
 from glyphrank.known_secrets import remember
 from glyphrank.redaction import is_secret, redact, redact_override
 from glyphrank.run import Run
 from glyphrank.tracking.start import Start
-
-LONGEST_NAME = 250
-"""Characters of a run's name that every store takes."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +91,7 @@ def _name(choices: Mapping[str, str], overrides: Sequence[str]) -> str:
     slots = ("dataset", "encoder@text", "encoder@lexical")
     parts = [choices[slot] for slot in slots if choices.get(slot, "none") != "none"]
     fields = [override for override in overrides if override.partition("=")[0] not in choices]
-    name = " ".join([*parts, *(redact_override(override) for override in fields)])
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 9]} {digest_text(name)[:8]}"
+    return " ".join([*parts, *(redact_override(override) for override in fields)])
 
 
 def _resolve(config: DictConfig, faults: list[Fault]) -> dict[str, Any]:

@@ -6,8 +6,6 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
-import os
-import secrets
 import stat
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from glyphrank.errors import ConfigError, DataError
+from glyphrank.whole_files import replace_whole
 
 
 class Place:
@@ -84,15 +83,9 @@ class FileDigests:
 
     def _remember(self, memo: Path, entry: Mapping[str, object]) -> None:
         """Keeps an entry; a memory that cannot be written only costs time."""
-        # A name of its own for every writer: threads share a process id.
-        temporary = memo.with_suffix(f".{os.getpid()}.{secrets.token_hex(4)}.tmp")
         with suppress(OSError):
             self._memory.mkdir(parents=True, exist_ok=True)
-            try:
-                temporary.write_text(json.dumps(entry))
-                temporary.replace(memo)
-            finally:
-                temporary.unlink(missing_ok=True)
+            replace_whole(memo, lambda new: new.write_text(json.dumps(entry)), durable=False)
 
 
 def kind_of_file(mode: int) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import logging
-import os
 import re
 import sys
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from typing import Any, TextIO
 import yaml
 
 from glyphrank.known_secrets import hide
+from glyphrank.whole_files import replace_whole
 
 REDACTED = "<redacted>"
 
@@ -139,9 +139,7 @@ def redact_file(path: Path) -> None:
         changed = redact_text(text) != text or any(is_secret(name) for name in re.findall(r"[\w.-]+", text))
         dumped = f"# {path.name} could not be read as YAML and may have held secrets, so its content was removed\n"
     if changed:
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        temporary.write_bytes(dumped.encode("utf-8"))
-        temporary.replace(path)
+        replace_whole(path, lambda new: new.write_bytes(dumped.encode("utf-8")), durable=False)
 
 
 class RedactingStream(io.TextIOBase):

@@ -10,7 +10,6 @@ import json
 import logging
 import os
 import re
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -21,9 +20,9 @@ from glyphrank.errors import DataError
 from glyphrank.identity import digest_text
 from glyphrank.shard_locks import STALE
 from glyphrank.shards import Codec, DamagedError, Value
+from glyphrank.whole_files import TEMPORARY, replace_whole
 
 _MANIFEST = "manifest.json"
-_TEMPORARY = ".tmp"
 
 logger = logging.getLogger(__name__)
 
@@ -174,37 +173,15 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _write_whole(path: Path, data: bytes) -> None:
-    """Writes a file so that at any moment it is wholly the old one or wholly the new one, on the disk as well."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}{_TEMPORARY}")
     try:
-        try:
-            with temporary.open("xb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
+        replace_whole(path, lambda new: new.write_bytes(data))
     except OSError as error:
         raise _unwritable(path.parent, error) from error
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Brings a renaming to the disk, where the file system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _clear_temporaries(folder: Path) -> None:
     with suppress(OSError):
-        for path in folder.glob(f".*{_TEMPORARY}"):
+        for path in folder.glob(f".*{TEMPORARY}"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > STALE:
                     path.unlink()

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +23,7 @@ from glyphrank.records import Direction, Ranks, Report
 from glyphrank.report.ranks import write_ranks
 from glyphrank.ties import TieRule
 from glyphrank.trec import write_run
+from glyphrank.whole_files import replace_whole
 
 REPORT, RANKS, RUN, CONFIG = "report.json", "ranks.csv", "run.trec", "config.yaml"
 CHECKSUMS, LOGGED = "checksums.json", "runs.jsonl"
@@ -67,11 +66,11 @@ def keep(results: Path, report: Report, ranks: Mapping[Direction, Ranks], rule: 
     place = results / report.identity
     with _writing(place):
         place.mkdir(parents=True, exist_ok=True)
-        _replace(place / RANKS, lambda path: write_ranks(path, ranks, rule))
-        _replace(place / RUN, lambda path: write_run(path, ranks[Direction.t2v], "glyphrank"))
+        replace_whole(place / RANKS, lambda path: write_ranks(path, ranks, rule))
+        replace_whole(place / RUN, lambda path: write_run(path, ranks[Direction.t2v], "glyphrank"))
         _write_report(place, report)
         checksums = {name: digest_file(place / name) for name in (REPORT, RANKS, RUN)}
-        _replace(place / CHECKSUMS, lambda path: path.write_text(json.dumps(checksums, indent=2) + "\n"))
+        replace_whole(place / CHECKSUMS, lambda path: path.write_text(json.dumps(checksums, indent=2) + "\n"))
     return place
 
 
@@ -84,7 +83,7 @@ def deliver(results: Path, report: Report, folder: Path) -> None:
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name in (RANKS, RUN):
-            _replace(folder / name, partial(shutil.copyfile, results / report.identity / name))
+            replace_whole(folder / name, partial(shutil.copyfile, results / report.identity / name))
         _write_report(folder, report)
 
 
@@ -102,9 +101,9 @@ def remember_run(results: Path, identity: str, entry: Mapping[str, str]) -> None
 
 def _write_report(place: Path, report: Report) -> None:
     config = yaml.safe_dump(dict(report.config), allow_unicode=True, sort_keys=False)
-    _replace(place / CONFIG, lambda path: path.write_text(config, encoding="utf-8"))
+    replace_whole(place / CONFIG, lambda path: path.write_text(config, encoding="utf-8"))
     text = json.dumps(asdict(report), ensure_ascii=False, indent=2, allow_nan=False)
-    _replace(place / REPORT, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+    replace_whole(place / REPORT, lambda path: path.write_text(text + "\n", encoding="utf-8"))
 
 
 @contextmanager
@@ -113,15 +112,3 @@ def _writing(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise DataError(f"{place}: the result cannot be written ({error.strerror or error})") from error
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
-    try:
-        write(temporary)
-        with temporary.open("rb") as stream:
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
