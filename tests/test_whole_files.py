@@ -11,8 +11,13 @@ from glyphrank.whole_files import replace_whole
 def test_replace_whole_puts_the_new_content_in_the_place_of_the_old(durable: bool, tmp_path: Path) -> None:  # case C02
     path = tmp_path / "file"
     path.write_text("old")
-    seen = []
-    replace_whole(path, lambda new: (new.write_text("new"), seen.append(path.read_text())), durable)
+    seen: list[str] = []
+
+    def write(new: Path) -> None:
+        new.write_text("new")
+        seen.append(path.read_text())
+
+    replace_whole(path, write, durable)
     assert seen == ["old"]
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]
