@@ -11,7 +11,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "glyphrank"
 FILES = sorted(SOURCE.rglob("*.py"))
 LAYERS = {
-    0: {"__init__", "errors", "ids", "records"},
+    0: {"__init__", "errors", "ids", "outcome", "records"},
     1: {
         "cache",
         "expected",
@@ -25,14 +25,38 @@ LAYERS = {
         "ranking",
         "redaction",
     }
-    | {"scoring", "shard_folder", "shard_locks", "shards", "ties", "transcript", "trec", "whole_files"},
+    | {
+        "reading_order",
+        "scoring",
+        "shard_folder",
+        "shard_locks",
+        "shards",
+        "ties",
+        "transcript",
+        "trec",
+        "whole_files",
+    },
     2: {"datasets", "encoders", "indexes", "ocr", "report", "tracking"},
-    3: {"bad_items", "channels", "measure", "pipeline", "rankings", "run", "score", "stages"},
+    3: {
+        "bad_items",
+        "channels",
+        "measure",
+        "pipeline",
+        "rankings",
+        "reading",
+        "run",
+        "score",
+        "sight",
+        "stages",
+        "visual",
+    },
     4: {"builder", "config"},
     5: {"__main__", "job"},
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
-HEAVY = {"torch", "mlflow", "sentence_transformers", "transformers", "bm25s", "kiwipiepy", "pypdfium2", "reportlab"}
+HEAVY = {"torch", "mlflow", "sentence_transformers", "transformers", "bm25s", "kiwipiepy", "pypdfium2", "reportlab"} | {
+    *("decord", "easyocr", "open_clip", "faiss", "cv2", "torchvision")
+}
 PLUGINS = ("datasets", "encoders", "indexes", "ocr", "tracking")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
@@ -13,18 +14,22 @@ import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
-from composing import CHOICES, CONF
+from composing import CHOICES, CONF, filled
 from glyphrank.builder import Builder, find_component
 from glyphrank.datasets.folder import Folder
-from glyphrank.encoders import Lexical, TextEncoder
+from glyphrank.encoders import Lexical, TextEncoder, VisualEncoder
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests, key
-from glyphrank.records import Item, Query, Reading, Runtime, Source, Task, Vectors
+from glyphrank.media import Sampler
+from glyphrank.media.faults import MediaError, MediaFault
+from glyphrank.ocr import OcrEngine
+from glyphrank.records import Frames, Item, Query, Reading, Runtime, Source, Task, Vectors
+from tiny_clip import write_tiny_clip
+from unseen import unseen
 
 ANOTHER = "another"
 
 COMPONENTS = [(group, choice) for group, choice in CHOICES if choice != "none"]
-OPEN = {"root": ".", "uri": "http://127.0.0.1:5000"}
 
 
 def of(group: str) -> list[str]:
@@ -35,19 +40,23 @@ def component(group: str, choice: str, folder: Path = Path("/nowhere")) -> Any:
     """The component of a YAML, what it leaves open filled in."""
     node = OmegaConf.to_container(OmegaConf.load(CONF / group / f"{choice}.yaml"), resolve=False)
     assert isinstance(node, dict)
-    filled = {
-        str(name): OPEN.get(str(name)) if value == "???" or str(value).startswith("${") else value
-        for name, value in node.items()
-    }
     builder = Builder({"glyphrank"}, folder)
-    built = builder.build(find_component(filled["_target_"], {"glyphrank"}), filled)
+    built = builder.build(find_component(node["_target_"], {"glyphrank"}), filled(node))
     assert not builder.faults
     return built
 
 
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of launch: what a YAML leaves open is a tiny model in it."""
+    folder = tmp_path_factory.mktemp("models")
+    write_tiny_clip(folder / "nowhere")
+    return folder
+
+
 @pytest.fixture
 def runtime(tmp_path: Path) -> Runtime:
-    return Runtime("cpu", 2, 0, False, tmp_path / "outputs", tmp_path / "cache")
+    return Runtime("cpu", 2, 0, 60, 4, False, tmp_path / "outputs", tmp_path / "cache")
 
 
 def changed(built: Any, tmp_path: Path) -> Iterator[tuple[str, Any]]:
@@ -57,7 +66,7 @@ def changed(built: Any, tmp_path: Path) -> Iterator[tuple[str, Any]]:
         if is_dataclass(value):
             variants = [(f"{field.name}.{name}", variant) for name, variant in changed(value, tmp_path)]
         else:
-            variants = [(field.name, tmp_path if value is None else [ANOTHER, value])]
+            variants = [(field.name, tmp_path if value is None or isinstance(value, Path) else [ANOTHER, value])]
         for name, variant in variants:
             twin = copy.copy(built)
             object.__setattr__(twin, field.name, variant)
@@ -65,11 +74,11 @@ def changed(built: Any, tmp_path: Path) -> Iterator[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize(("group", "choice"), [pair for pair in COMPONENTS if pair[0] not in ("dataset", "tracking")])
-def test_key_changes_with_every_field(group: str, choice: str, tmp_path: Path) -> None:  # case C01
+def test_key_changes_with_every_field(group: str, choice: str, models: Path, tmp_path: Path) -> None:  # case C01
     (tmp_path / "file").write_text("content")
     files = FileDigests(tmp_path / "memory")
-    built = component(group, choice)
-    assert key(built, files) == key(component(group, choice), files)
+    built = component(group, choice, models)
+    assert key(built, files) == key(component(group, choice, models), files)
     keys = {name: key(twin, files) for name, twin in changed(built, tmp_path)}
     assert key(built, files) not in keys.values()
     assert len(set(keys.values())) == len(keys)
@@ -91,8 +100,12 @@ def text_encoders() -> list[str]:
     return [choice for choice in of("encoder") if hasattr(type(component("encoder", choice)), "encode_texts")]
 
 
+def visual_encoders() -> list[str]:
+    return [choice for choice in of("encoder") if hasattr(type(component("encoder", choice)), "encode_frames")]
+
+
 def test_every_encoder_fills_a_slot() -> None:
-    assert sorted(lexical_encoders() + text_encoders()) == of("encoder")
+    assert sorted({*lexical_encoders(), *text_encoders(), *visual_encoders()}) == of("encoder")
 
 
 @pytest.mark.parametrize("choice", lexical_encoders())
@@ -120,8 +133,10 @@ def test_analyser_gives_one_answer_for_both_unicode_forms(choice: str) -> None: 
 
 
 @pytest.mark.parametrize("choice", text_encoders())
-def test_text_encoder_gives_one_finite_row_a_text_or_says_what_is_missing(choice: str, runtime: Runtime) -> None:
-    encoder: TextEncoder = component("encoder", choice)
+def test_text_encoder_gives_one_finite_row_a_text_or_says_what_is_missing(
+    choice: str, models: Path, runtime: Runtime
+) -> None:
+    encoder: TextEncoder = component("encoder", choice, models)
     texts = ["the capital of France", "", "서울 " * 2000]
     if not is_here(encoder, runtime):
         with pytest.raises(DataError, match=r"runtime\.download=true"):
@@ -138,10 +153,37 @@ def test_text_encoder_gives_one_finite_row_a_text_or_says_what_is_missing(choice
 def is_here(encoder: Any, runtime: Runtime) -> bool:
     """Whether an encoder's weights are on this machine."""
     try:
-        encoder.weights.find(runtime)
+        getattr(encoder, "find", encoder.weights.find)(runtime)
     except DataError:
         return False
     return True
+
+
+@pytest.mark.parametrize("choice", visual_encoders())
+def test_visual_encoder_gives_one_finite_row_an_item_or_says_what_is_missing(
+    choice: str, models: Path, runtime: Runtime
+) -> None:
+    encoder: VisualEncoder = component("encoder", choice, models)
+    if not is_here(encoder, runtime):
+        with pytest.raises(DataError, match=r"runtime\.download=true"):
+            encoder.preparation(runtime)
+        return
+    prepare = pickle.loads(pickle.dumps(encoder.preparation(runtime)))  # it travels to another process
+    images = tuple(prepare(np.full((40, 30 + width, 3), 200, dtype=np.uint8)) for width in range(3))
+    rows = encoder.encode_frames(iter([Frames(images), Frames(images[:1])]), runtime)
+    assert rows.shape == (2, encoder.encode_queries(["a"], runtime).values.shape[1])
+    assert np.isfinite(rows).all()
+
+
+@pytest.mark.parametrize("choice", of("frames"))
+@pytest.mark.parametrize("count", [1, 2, 3, 15, 1000])
+def test_sampler_takes_frames_in_order_and_none_twice(choice: str, count: int) -> None:  # case V07
+    sampler: Sampler = component("frames", choice)
+    places = sampler.places([number / 25 for number in range(count)])
+    assert 1 <= len(places) <= count
+    assert places == sorted(set(places))
+    assert min(places) >= 0
+    assert max(places) < count
 
 
 @pytest.mark.parametrize("choice", of("index"))
@@ -153,14 +195,37 @@ def test_index_ranks_the_nearest_first_and_knows_every_entry(choice: str) -> Non
     assert rows[2, 2] == rows[2, 3]
 
 
-@pytest.mark.parametrize("choice", of("ocr"))
-def test_ocr_reads_good_items_and_reports_bad_ones(choice: str, runtime: Runtime) -> None:
-    engine = component("ocr", choice)
-    good = engine.read(Item("p", None, "first\nsecond"), runtime)
+def readers(looking: bool) -> list[str]:
+    return [choice for choice in of("ocr") if component("ocr", choice).needs_frames == looking]
+
+
+@pytest.mark.parametrize("choice", readers(looking=False))
+def test_engine_of_texts_reads_good_items_and_reports_bad_ones(choice: str, runtime: Runtime) -> None:
+    engine: OcrEngine = component("ocr", choice)
+    good = engine.read(Item("p", None, "first\nsecond"), unseen, runtime)
     assert [line.text for line in good.lines] == ["first", "second"]
-    bad = engine.read(Item("p", None, None), runtime)
+    bad = engine.read(Item("p", None, None), unseen, runtime)
     assert bad.failure
     assert bad.lines == ()
+
+
+@pytest.mark.parametrize("choice", readers(looking=True))
+def test_engine_that_looks_finds_nothing_on_white_and_reports_what_cannot_be_seen(
+    choice: str, runtime: Runtime
+) -> None:  # case O04, O05
+    engine: OcrEngine = component("ocr", choice)
+
+    def torn() -> Frames:
+        raise MediaError(MediaFault.damaged, "p.png: torn")
+
+    bad = engine.read(Item("p", None, None), torn, runtime)
+    assert "p.png: torn" in str(bad.failure)
+    white = Frames((np.full((60, 80, 3), 255, dtype=np.uint8),))
+    try:
+        assert engine.read(Item("p", None, None), lambda: white, runtime) == Reading(Source.scene)
+    except DataError as error:
+        assert "runtime.download=true" in str(error)  # noqa: PT017 - weights that are not on this machine
+        assert choice != "easyocr_en"
 
 
 @pytest.mark.parametrize("choice", of("transcript"))

@@ -13,7 +13,10 @@ from glyphrank.measure import (
     bounds_of,
     counts_of,
     counts_of_parts,
-    failures_of,
+    counts_of_readings,
+    failures_of_parts,
+    failures_of_readings,
+    losses_of,
     metrics_of,
     notes_of,
     slices_of,
@@ -95,19 +98,35 @@ def test_counts_of_say_what_the_means_are_over() -> None:
     }
 
 
-def test_counts_and_failures_of_parts_are_added_up() -> None:
+def test_counts_and_failures_of_readings_and_parts() -> None:
     readings = [
         Reading(Source.embedded, failure="broken"),
         Reading(Source.embedded, state=TextState.blank),
         Reading(Source.embedded),
     ]
     nothing = np.zeros(0, dtype=np.int64)
-    channel = Channel("text", None, [], nothing, nothing)  # type: ignore[arg-type]
-    part = Part(channel, {"c": "its vector is zero"}, {"truncated_texts": 2})
-    counts = counts_of_parts(readings, ["", "", "x"], [part])
-    assert (counts["failed_items"], counts["items_without_text"], counts["truncated_texts"]) == (2, 2, 2)
-    assert (counts["blank_items"], counts["image_only_items"], counts["garbled_items"]) == (1, 0, 0)
-    assert failures_of(_task(), readings, [part]) == {"a": "broken", "c": "channel text: its vector is zero"}
+    text = Part(Channel("text", None, [], nothing, nothing), {"c": "zero"}, {"truncated_texts": 2})  # type: ignore[arg-type]
+    visual = Part(Channel("visual", None, [], nothing, nothing), {"c": "torn", "b": "gone"}, {})  # type: ignore[arg-type]
+    counts = counts_of_readings(readings, ["", "", "x"])
+    assert counts == {"items_without_text": 2, "blank_items": 1, "image_only_items": 0, "garbled_items": 0}
+    assert counts_of_readings([], []) == {}
+    assert counts_of_parts([visual, text]) == {"truncated_texts": 2}
+    assert failures_of_readings(_task(), readings) == {"a": "broken"}
+    assert failures_of_readings(_task(), []) == {}
+    assert failures_of_parts([visual, text]) == {
+        "c": "channel visual: torn; channel text: zero",
+        "b": "channel visual: gone",
+    }
+
+
+def test_losses_of_are_exact_minus_found_for_every_channel_and_the_fusion() -> None:  # case I08
+    exact = np.array([[3, 2, 1], [0, 1, 2], [1, 0, 0]], dtype=np.float32)
+    found, best = _ranks(), _ranks(exact)
+    alone = losses_of({"visual": found}, {"visual": best}, _protocol())
+    assert alone["hit_rate_at_1"] == 0.5
+    both = losses_of({"visual": found, "fused": found}, {"visual": best, "fused": best}, _protocol())
+    assert {name for name in both if not name.startswith("channel/visual/")} == set(alone)
+    assert both["channel/visual/mean_rank"] == both["mean_rank"] == alone["mean_rank"] == -1
 
 
 def test_notes_of_counts_that_are_zero_are_none() -> None:

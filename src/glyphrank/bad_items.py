@@ -26,34 +26,33 @@ def check_failures(task: Task, failures: Mapping[str, str], policy: BadMedia) ->
         failures: item id -> why it failed.
 
     Raises:
-        DataError: every item failed, or one did and the policy is `error`; the first ten are named.
+        DataError: an item failed and the policy is `error`; the first ten are named.
     """
-    everything = len(failures) == len(task.items)
-    if not failures or (policy is BadMedia.keep and not everything):
+    if not failures or policy is BadMedia.keep:
         return
-    advice = "" if everything else "; on_bad_media=keep goes on without them"
-    first = f"{task.name}: {len(failures)} of {len(task.items)} items cannot be read or encoded{advice}"
-    raise DataError("\n".join([first, *_shown(failures)]))
+    advice = "on_bad_media=keep goes on without them"
+    first = f"{task.name}: {len(failures)} of {len(task.items)} items cannot be read or encoded; {advice}"
+    raise DataError("\n".join([first, *shown(failures)]))
 
 
 def check_texts(task: Task, texts: Sequence[str], failures: Mapping[str, str]) -> None:
     """Lets a run with text channels go on when at least one item has a text.
 
     Args:
-        texts: (n,) the transcript of each item, "" where there is none.
+        texts: (n,) the transcript of each item, "" where there is none; empty where no channel needs texts.
         failures: item id -> why it failed, for the message.
 
     Raises:
         DataError: no item has a text; the first ten failures are named.
     """
-    if any(texts):
+    if any(texts) or not texts:
         return
-    first = (
-        f"{task.name}: none of the {len(texts)} items has a text: {len(failures)} cannot be read, the others are empty"
-    )
-    raise DataError("\n".join([f"{first}; choose another ocr", *_shown(failures)]))
+    others = "" if len(failures) == len(texts) else ", the others are empty"
+    first = f"{task.name}: none of the {len(texts)} items has a text: {len(failures)} cannot be read{others}"
+    raise DataError("\n".join([f"{first}; choose another ocr", *shown(failures)]))
 
 
-def _shown(failures: Mapping[str, str]) -> list[str]:
+def shown(failures: Mapping[str, str]) -> list[str]:
+    """The first failures, a line each, and how many more there are."""
     lines = [f"  {item_id}: {why}" for item_id, why in list(failures.items())[:MOST_SHOWN]]
     return [*lines, f"  and {len(failures) - MOST_SHOWN} more"] if len(failures) > MOST_SHOWN else lines

@@ -185,7 +185,7 @@ def fits(kind: type, wanted: Any) -> bool:
         return isinstance(wanted, type) and issubclass(kind, wanted)
     members = [name for base in wanted.__mro__ if _is_protocol(base) for name in vars(base) if not name.startswith("_")]
     own = {field.name for field in fields(kind)}
-    return all(name in own or callable(getattr(kind, name, None)) for name in members)
+    return all(name in own or hasattr(kind, name) for name in members)
 
 
 def raise_for(faults: Sequence[Fault], origin: Callable[[str], str]) -> None:

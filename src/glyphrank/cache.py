@@ -119,6 +119,17 @@ def remember(
     return found
 
 
+def lookup(stage: Stage[Any, Any]) -> Callable[[str], bool]:
+    """Whether a shard holds an input, as things stand now; what others add later is not seen.
+
+    Raises:
+        DataError: the folder cannot be read.
+    """
+    folder, _ = _open(stage.folder, stage.codec, threading.get_ident())
+    folder.refresh()
+    return lambda digest: folder.holder(digest) is not None
+
+
 def cut(inputs: Iterable[str], spacing: int) -> list[tuple[str, ...]]:
     """Shards of inputs, in order, cut at places that an insertion or removal elsewhere does not move.
 

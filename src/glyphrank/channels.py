@@ -1,20 +1,24 @@
-"""From transcripts to channels: which items take part in which, and why others do not."""
+"""From frames and transcripts to channels: which items take part in which, and why others do not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from glyphrank.encoders import Lexical, TextEncoder
+from glyphrank.bad_items import shown
+from glyphrank.encoders import Lexical, TextEncoder, VisualEncoder
 from glyphrank.errors import DataError
 from glyphrank.identity import digest_text
 from glyphrank.indexes import Index
+from glyphrank.indexes.exact import Exact
 from glyphrank.rankings import Asked
-from glyphrank.records import IntArray, Item, Runtime
+from glyphrank.records import IntArray, Item, Runtime, Vectors
 from glyphrank.scoring import Channel, matrix, place, select
-from glyphrank.stages import encode_queries, encode_texts, tokenise
+from glyphrank.sight import Sight
+from glyphrank.stages import EncodedTexts, encode_queries, encode_texts, tokenise
+from glyphrank.visual import encode_frames
 
 UNUSABLE = "its vector is zero or not finite"
 
@@ -24,13 +28,15 @@ class Part:
     """A channel with what it could not use.
 
     Attributes:
-        failures: item id -> why the item has no part in the channel although it has a text.
+        failures: item id -> why the item has no part in the channel although it has what the channel looks at.
         counts: what was cut or left out, e.g. `truncated_texts`.
+        exact: the channel under exact search, None where its index is exact itself.
     """
 
     channel: Channel
     failures: Mapping[str, str]
     counts: Mapping[str, int]
+    exact: Channel | None = None
 
 
 def lexical_part(lexical: Lexical, asked: Asked, texts: Sequence[str], runtime: Runtime) -> Part:
@@ -57,28 +63,62 @@ def text_part(
     runtime: Runtime,
 ) -> Part:
     """Channel `text`: dense vectors of transcripts, over the items that have one; arguments as in `lexical_part`."""
-    digests = [digest_text(text) if text else "" for text in texts]
+    digests = [digest_text(text) if text else None for text in texts]
     encoded = encode_texts(encoder, [text for text in texts if text], runtime)
     if not encoded.vectors.ids:
         raise DataError(f"channel text: {type(encoder).__name__} gave no text a usable vector; {UNUSABLE} each time")
-    entries, number = matrix(encoded.vectors)
+    failures = {item.id: UNUSABLE for item, digest in zip(items, digests, strict=True) if digest in encoded.failed}
     queries = encode_queries(encoder, asked.texts, runtime)
-    asked_digests = [digest_text(text) for text in asked.texts]
+    channel, exact = _dense("text", index, encoded.vectors, digests, queries, asked)
+    counts = {"truncated_texts": sum(digest in encoded.truncated for digest in digests)}
+    return Part(channel, failures, {**counts, **_counts_of_queries(queries, asked, "")}, exact)
+
+
+def visual_part(
+    encoder: VisualEncoder, index: Index, asked: Asked, items: Sequence[Item], sight: Sight, runtime: Runtime
+) -> Part:
+    """Channel `visual`: queries against frames, over the items that can be seen; arguments as in `lexical_part`."""
+    encoded = encode_frames(encoder, items, sight, runtime)
+    if not encoded.vectors.ids:
+        raise DataError("\n".join(["channel visual: no item can be seen", *shown(encoded.failures)]))
+    queries = encode_queries(encoder, asked.texts, runtime)
+    channel, exact = _dense("visual", index, encoded.vectors, encoded.digests, queries, asked)
+    return Part(channel, encoded.failures, _counts_of_queries(queries, asked, "visual_"), exact)
+
+
+def _dense(
+    name: str,
+    index: Index,
+    vectors: Vectors,
+    digests: Sequence[str | None],
+    queries: EncodedTexts,
+    asked: Asked,
+) -> tuple[Channel, Channel | None]:
+    """A channel of vectors, and the same under exact search where the index is approximate.
+
+    Args:
+        vectors: of the distinct inputs, under their digests.
+        digests: (n,) the input of each item, None where it has none.
+    """
+    entries, number = matrix(vectors)
     asking, query_number = matrix(queries.vectors)
+    asked_digests = [digest_text(text) for text in asked.texts]
     channel = Channel(
-        "text",
+        name,
         index.build(entries),
         asking.values,
         select(query_number, place(queries.vectors.ids, asked_digests)),
-        select(number, place(encoded.vectors.ids, digests)),
+        select(number, place(vectors.ids, ["" if digest is None else digest for digest in digests])),
     )
-    failures = {item.id: UNUSABLE for item, digest in zip(items, digests, strict=True) if digest in encoded.failed}
-    counts = {
-        "truncated_texts": sum(digest in encoded.truncated for digest in digests),
-        "truncated_queries": sum(asked_digests[number] in queries.truncated for number in asked.number),
-        "failed_queries": sum(asked_digests[number] in queries.failed for number in asked.number),
+    return channel, replace(channel, searcher=Exact().build(entries)) if index.approximate else None
+
+
+def _counts_of_queries(queries: EncodedTexts, asked: Asked, prefix: str) -> dict[str, int]:
+    digests = [digest_text(text) for text in asked.texts]
+    return {
+        f"{prefix}truncated_queries": sum(digests[number] in queries.truncated for number in asked.number),
+        f"{prefix}failed_queries": sum(digests[number] in queries.failed for number in asked.number),
     }
-    return Part(channel, failures, counts)
 
 
 def _numbered(present: Sequence[int], size: int) -> IntArray:

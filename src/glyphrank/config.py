@@ -88,7 +88,7 @@ def _texts(overrides: Any) -> list[str]:
 
 def _name(choices: Mapping[str, str], overrides: Sequence[str]) -> str:
     """What the dashboard calls the run: its dataset and channels, then the values that were overridden."""
-    slots = ("dataset", "encoder@text", "encoder@lexical")
+    slots = ("dataset", "encoder@visual", "encoder@text", "encoder@lexical")
     parts = [choices[slot] for slot in slots if choices.get(slot, "none") != "none"]
     fields = [override for override in overrides if override.partition("=")[0] not in choices]
     return " ".join([*parts, *(redact_override(override) for override in fields)])

@@ -8,7 +8,9 @@ import numpy as np
 
 from glyphrank.channels import Part
 from glyphrank.metrics import ALWAYS, Protocol, bounds, evaluate, prefix, sliced
+from glyphrank.rankings import FUSED, Rankings
 from glyphrank.records import Direction, Query, Ranks, Reading, Task, TextState
+from glyphrank.run import Run
 from glyphrank.ties import tied_queries
 
 MOST_VALUES = 50
@@ -62,27 +64,53 @@ def counts_of(task: Task, ranks: Mapping[Direction, Ranks]) -> dict[str, int]:
     return counts
 
 
-def counts_of_parts(readings: Sequence[Reading], texts: Sequence[str], parts: Sequence[Part]) -> dict[str, int]:
-    """What could not be read, had no text, or was cut; counts of all channels together."""
-    counts = {
-        "failed_items": sum(reading.failure is not None for reading in readings),
-        "items_without_text": sum(not text for text in texts),
-        "truncated_texts": 0,
-    }
-    for state in (TextState.image_only, TextState.blank, TextState.garbled):
-        counts[f"{state}_items"] = sum(reading.state is state for reading in readings)
-    for part in parts:
-        counts |= part.counts
-        counts["failed_items"] += len(part.failures)
-    return counts
+def counts_of_readings(readings: Sequence[Reading], texts: Sequence[str]) -> dict[str, int]:
+    """What had no text, and why; nothing where nothing was read."""
+    if not readings:
+        return {}
+    states = (TextState.image_only, TextState.blank, TextState.garbled)
+    counts = {f"{state}_items": sum(reading.state is state for reading in readings) for state in states}
+    return {"items_without_text": sum(not text for text in texts), **counts}
 
 
-def failures_of(task: Task, readings: Sequence[Reading], parts: Sequence[Part]) -> dict[str, str]:
-    """Item id -> why it could not be read, or had no part in a channel although it has a text."""
-    failures = {item.id: reading.failure for item, reading in zip(task.items, readings, strict=True) if reading.failure}
+def counts_of_parts(parts: Sequence[Part]) -> dict[str, int]:
+    """What was cut or left out in the channels."""
+    return {name: count for part in parts for name, count in part.counts.items()}
+
+
+def failures_of_readings(task: Task, readings: Sequence[Reading]) -> dict[str, str]:
+    """Item id -> why it could not be read; nothing where nothing was read."""
+    found = zip(task.items, readings, strict=True) if readings else ()
+    return {item.id: reading.failure for item, reading in found if reading.failure}
+
+
+def failures_of_parts(parts: Sequence[Part]) -> dict[str, str]:
+    """Item id -> why it has no part in channels although it has what they look at."""
+    failures: dict[str, list[str]] = {}
     for part in parts:
-        failures |= {item_id: f"channel {part.channel.name}: {why}" for item_id, why in part.failures.items()}
-    return failures
+        for item_id, why in part.failures.items():
+            failures.setdefault(item_id, []).append(f"channel {part.channel.name}: {why}")
+    return {item_id: "; ".join(reasons) for item_id, reasons in failures.items()}
+
+
+def losses_of(found: Rankings, exact: Rankings, protocol: Protocol) -> dict[str, float]:
+    """Forward metrics under exact search minus those found: the main ranking's, and `channel/<name>/...`."""
+    losses: dict[str, float] = {}
+    for name, ranks in exact.items():
+        forward = Direction.t2v
+        own = evaluate(found[name][forward], protocol.cutoffs, protocol.ties)
+        best = evaluate(ranks[forward], protocol.cutoffs, protocol.ties)
+        start = "" if name == FUSED or len(exact) == 1 else f"channel/{name}/"
+        losses |= {start + metric: best[metric] - own[metric] for metric in best if metric in own}
+    return losses
+
+
+def notes_of_run(run: Run) -> list[str]:
+    """What the parts of a run mean for its numbers, in sentences."""
+    notes = [f"channel {name} has random weights, which nobody trained" for name in run.random_weights]
+    if run.is_approximate:
+        notes.append("an approximate index ranks forward only (no v2t); its loss against exact search is in the report")
+    return notes
 
 
 def notes_of(counts: Mapping[str, int], cutoffs: Sequence[int] = ()) -> list[str]:
@@ -101,6 +129,8 @@ def notes_of(counts: Mapping[str, int], cutoffs: Sequence[int] = ()) -> list[str
         "truncated_queries": "queries longer than text.max_length, of which the encoder read the beginning",
         "queries_without_tokens": "queries without a token, which retrieve nothing in channel lexical",
         "failed_queries": "queries without a usable vector, which retrieve nothing in channel text",
+        "visual_truncated_queries": "queries longer than the encoder of channel visual reads",
+        "visual_failed_queries": "queries without a usable vector, which retrieve nothing in channel visual",
         "fields_left_out": f"fields of queries with more than {MOST_VALUES} values, which are no slices",
     }
     notes = [f"{sentence}: {counts[name]}" for name, sentence in sentences.items() if counts.get(name)]

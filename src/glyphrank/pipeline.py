@@ -7,14 +7,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from glyphrank.bad_items import check_failures, check_texts
-from glyphrank.channels import Part, lexical_part, text_part
+from glyphrank.channels import Part, lexical_part, text_part, visual_part
 from glyphrank.identity import FileDigests, digest_json, digest_sources, key
-from glyphrank.measure import bounds_of, counts_of, counts_of_parts, failures_of, metrics_of, notes_of, slices_of
-from glyphrank.rankings import Asked, main_name, rank_all
-from glyphrank.records import Direction, Report, Task
+from glyphrank.measure import (
+    bounds_of,
+    counts_of,
+    counts_of_parts,
+    counts_of_readings,
+    failures_of_parts,
+    failures_of_readings,
+    losses_of,
+    metrics_of,
+    notes_of,
+    notes_of_run,
+    slices_of,
+)
+from glyphrank.outcome import Report
+from glyphrank.rankings import Asked, Rankings, main_name, rank_all
+from glyphrank.reading import read_items
+from glyphrank.records import Direction, Task
 from glyphrank.report import results
 from glyphrank.run import Run
-from glyphrank.stages import read_items
+from glyphrank.sight import Sight
 
 logger = logging.getLogger(__name__)
 
@@ -41,21 +55,24 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         logger.info("nothing is recomputed: the result %s is stored (rerun=true measures again)", identity[:12])
         return replace(stored, task=task.name), True
 
-    readings = read_items(run.ocr, task.items, run.runtime)
-    unread = failures_of(task, readings, ())
-    check_failures(task, unread, run.on_bad_media)
-    texts = [run.transcript.write(reading) for reading in readings]
-    check_texts(task, texts, unread)
-    parts = build_parts(run, task, texts)
-    failures = failures_of(task, readings, parts)
+    with Sight(run.frames, run.runtime) as sight:
+        readings = read_items(run.ocr, task.items, sight, run.runtime) if run.ocr and run.reads else []
+        unread = failures_of_readings(task, readings)
+        check_failures(task, unread, run.on_bad_media)
+        texts = [run.transcript.write(reading) for reading in readings]
+        check_texts(task, texts, unread)
+        parts = build_parts(run, task, texts, sight)
+    failures = unread | failures_of_parts(parts)
     check_failures(task, failures, run.on_bad_media)
     for item_id, why in failures.items():
         logger.warning("item %r counts as not retrieved: %s", item_id, why)
 
     channels = [part.channel for part in parts]
-    rankings = rank_all(task, channels, run.fusion, run.metrics.directions, scratch=results.folder(store))
+    directions = (Direction.t2v,) if run.is_approximate else run.metrics.directions
+    rankings = rank_all(task, channels, run.fusion, directions, scratch=results.folder(store))
     ranks = rankings[main_name(channels)]
-    counts = {**counts_of(task, ranks), **counts_of_parts(readings, texts, parts)}
+    counts = counts_of(task, ranks) | counts_of_readings(readings, texts) | counts_of_parts(parts)
+    counts["failed_items"] = len(failures)
     report = Report(
         identity=identity,
         task=task.name,
@@ -66,8 +83,10 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         slices=slices_of(task, ranks[Direction.t2v], run.metrics),
         counts=counts,
         failures=failures,
+        losses=measure_losses(run, task, parts, rankings) if run.is_approximate else {},
+        tags={"random_weights": ", ".join(run.random_weights)} if run.random_weights else {},
         lineage=lineage,
-        notes=(*task.notes, *notes_of(counts, run.metrics.cutoffs)),
+        notes=(*task.notes, *notes_of_run(run), *notes_of(counts, run.metrics.cutoffs)),
         config=config,
     )
     results.keep(store, report, ranks, run.metrics.ties)
@@ -76,21 +95,37 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
 
 def trace(run: Run, task: Task) -> dict[str, str]:
     """Everything that can change the numbers: stage -> fingerprint or key. Its digest is the result's identity."""
-    stages: dict[str, object] = {"ocr": run.ocr, "transcript": run.transcript, "text": run.text, "lexical": run.lexical}
-    stages |= {"index": run.index if run.text else None, "fusion": run.fusion if len(run.channels) > 1 else None}
+    dense = run.visual or run.text
+    stages: dict[str, object] = {
+        "frames": run.frames if run.sees else None,
+        "ocr": run.ocr if run.reads else None,
+        "transcript": run.transcript if run.reads else None,
+        **{name: getattr(run, name) for name in run.channels},
+        "index": run.index if dense else None,
+        "fusion": run.fusion if len(run.channels) > 1 else None,
+        "metrics": run.metrics,
+    }
     files = FileDigests(run.runtime.cache / "files")
     lineage = {name: key(component, files) for name, component in stages.items() if component is not None}
-    lineage |= {"metrics": key(run.metrics, files), "sources": digest_sources({"glyphrank", *run.plugins})}
-    return {"dataset": task.fingerprint, **lineage}
+    return {"dataset": task.fingerprint, **lineage, "sources": digest_sources({"glyphrank", *run.plugins})}
 
 
-def build_parts(run: Run, task: Task, texts: Sequence[str]) -> list[Part]:
-    """The channels, in the order of `CHANNELS`."""
+def build_parts(run: Run, task: Task, texts: Sequence[str], sight: Sight) -> list[Part]:
+    """The channels, in the order of `CHANNELS`; those of texts get their queries in the transcript's form."""
     asked = Asked.of(task)
-    asked = replace(asked, texts=tuple(run.transcript.query(text) for text in asked.texts))
+    written = replace(asked, texts=tuple(run.transcript.query(text) for text in asked.texts))
     parts = []
+    if run.visual:
+        parts.append(visual_part(run.visual, run.index, asked, task.items, sight, run.runtime))
     if run.text:
-        parts.append(text_part(run.text, run.index, asked, task.items, texts, run.runtime))
+        parts.append(text_part(run.text, run.index, written, task.items, texts, run.runtime))
     if run.lexical:
-        parts.append(lexical_part(run.lexical, asked, texts, run.runtime))
+        parts.append(lexical_part(run.lexical, written, texts, run.runtime))
     return parts
+
+
+def measure_losses(run: Run, task: Task, parts: Sequence[Part], rankings: Rankings) -> dict[str, float]:
+    """What an approximate index loses against exact search, forward, in every channel and fused."""
+    exact = [part.exact or part.channel for part in parts]
+    store = results.folder(run.runtime.outputs / "results")
+    return losses_of(rankings, rank_all(task, exact, run.fusion, (Direction.t2v,), scratch=store), run.metrics)

@@ -21,6 +21,7 @@ FloatArray = NDArray[np.float32]
 Scores = NDArray[np.float32] | NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+UInt8Array = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,9 @@ class Runtime:
 
     Attributes:
         device: where models run: `auto`, `cpu`, `cuda`, `cuda:1`, `mps`.
-        batch_size, workers: inputs a model takes at once, at least 1; processes that read media, at least 0.
+        batch_size, workers: inputs a model takes at once, at least 1; processes that read media, at least 0 (then
+            media are read without limits, in the process of the run).
+        media_seconds, media_memory: what reading one item may take at most: seconds, and GiB in its process.
         download: whether weights may be fetched from a hub.
         outputs, cache: absolute folders for everything produced, and for the shards.
     """
@@ -37,6 +40,8 @@ class Runtime:
     device: str
     batch_size: int
     workers: int
+    media_seconds: float
+    media_memory: float
     download: bool
     outputs: Path
     cache: Path
@@ -48,6 +53,9 @@ class Runtime:
             raise ValueError(f"batch_size is {self.batch_size}; wanted at least 1")
         if self.workers < 0:
             raise ValueError(f"workers is {self.workers}; wanted at least 0")
+        for name in ("media_seconds", "media_memory"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; wanted more than 0")
 
 
 @dataclass(frozen=True)
@@ -127,6 +135,28 @@ class Task:
                     raise DataError(f"{self.name}: query {query_id!r}, item {item_id!r}: gain {gain} is not above 0")
         if not any(self.relevant.values()):
             raise DataError(f"{self.name}: no query has a relevant item; wanted at least one")
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What of an item can be seen: the sampled frames of a clip, or the one frame of a page or picture.
+
+    Attributes:
+        images: each (h, w, 3) uint8, upright RGB; sizes may differ. At least one.
+        times: seconds from the start of the clip for each image, None for a page or picture.
+    """
+
+    images: tuple[UInt8Array, ...]
+    times: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.images:
+            raise ValueError("there is no frame; wanted at least one")
+        for image in self.images:
+            if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
+                raise ValueError(f"a frame is {image.dtype} of shape {image.shape}; wanted uint8 of (h, w, 3)")
+        if self.times is not None and len(self.times) != len(self.images):
+            raise ValueError(f"{len(self.times)} times for {len(self.images)} frames; wanted one each")
 
 
 class Source(StrEnum):
@@ -255,32 +285,3 @@ class Ranks:
     retrieved: BoolArray
     top: Sequence[tuple[IntArray, Scores]] = ()
     truncated: bool = False
-
-
-@dataclass(frozen=True)
-class Report:
-    """A run's outcome, as `report.json` holds it.
-
-    Attributes:
-        metrics: flat names of DESIGN section 6 (`recall_at_1`, `v2t/median_rank`), fractions in [0, 1] or ranks.
-        bounds: for each metric that the tie rule changes, its [worst, best] value over the orders of ties.
-        channels: each channel's own metrics, under the same names.
-        slices: field -> value -> metrics of the queries with that value, `queries` among them.
-        counts: queries, items, failed_items, tied_queries, truncated_texts, ...
-        failures: item id -> why it could not be read or encoded.
-        lineage: stage -> key or fingerprint behind the numbers.
-        notes, config: what was odd, in sentences; the resolved configuration, secrets removed.
-    """
-
-    identity: str
-    task: str
-    primary: str
-    metrics: Mapping[str, float]
-    bounds: Mapping[str, tuple[float, float]]
-    channels: Mapping[str, Mapping[str, float]]
-    slices: Mapping[str, Mapping[str, Mapping[str, float]]]
-    counts: Mapping[str, int]
-    failures: Mapping[str, str]
-    lineage: Mapping[str, str]
-    notes: tuple[str, ...]
-    config: Mapping[str, object]

@@ -8,16 +8,17 @@ import numpy as np
 
 from glyphrank.bad_items import BadMedia
 from glyphrank.datasets import Dataset
-from glyphrank.encoders import Lexical, TextEncoder
+from glyphrank.encoders import Lexical, TextEncoder, VisualEncoder
 from glyphrank.fusion import Fusion
 from glyphrank.indexes import Index
-from glyphrank.metrics import Protocol
+from glyphrank.media import Sampler
+from glyphrank.metrics import Protocol, prefix
 from glyphrank.ocr import OcrEngine
-from glyphrank.records import Runtime, View
+from glyphrank.records import Direction, Runtime, View
 from glyphrank.tracking import Tracker
 from glyphrank.transcript import Transcript
 
-CHANNELS = {"text": View.text, "lexical": View.text}
+CHANNELS = {"visual": View.frames, "text": View.text, "lexical": View.text}
 """Channels and the view of an item that each sees."""
 
 
@@ -31,8 +32,10 @@ class Run:
     """
 
     dataset: Dataset
+    frames: Sampler
     ocr: OcrEngine | None
     transcript: Transcript
+    visual: VisualEncoder | None
     text: TextEncoder | None
     lexical: Lexical | None
     index: Index
@@ -46,15 +49,20 @@ class Run:
 
     def __post_init__(self) -> None:
         if not self.channels:
-            raise ValueError("there is no channel; choose encoder@lexical=... or encoder@text=...")
-        if self.ocr is None:
-            raise ValueError(f"channel {self.channels[0]!r} needs text but ocr=none; choose ocr=embedded")
+            raise ValueError("there is no channel; choose encoder@lexical=..., encoder@text=... or encoder@visual=...")
+        if self.reads and self.ocr is None:
+            name = next(name for name in self.channels if CHANNELS[name] is View.text)
+            raise ValueError(f"channel {name!r} needs text but ocr=none; choose ocr=embedded")
         for name in self.channels:
             if CHANNELS[name] not in self.metrics.views:
                 allowed = ", ".join(self.metrics.views)
                 raise ValueError(
                     f"channel {name!r} sees {CHANNELS[name]}, but the metrics protocol allows {allowed} only"
                 )
+        if self.is_approximate and self.metrics.primary.startswith(prefix(Direction.v2t)):
+            raise ValueError(
+                f"the index is approximate and answers t2v only, but the primary metric is {self.metrics.primary!r}"
+            )
         if len(self.channels) > 1:
             self.fusion.fuse({name: np.zeros((1, 1), dtype=np.float32) for name in self.channels})
 
@@ -62,3 +70,23 @@ class Run:
     def channels(self) -> tuple[str, ...]:
         """Names of the channels that are filled."""
         return tuple(name for name in CHANNELS if getattr(self, name) is not None)
+
+    @property
+    def reads(self) -> bool:
+        """Whether a channel needs the text of items."""
+        return any(CHANNELS[name] is View.text for name in self.channels)
+
+    @property
+    def sees(self) -> bool:
+        """Whether anything may look at frames."""
+        return self.visual is not None or (self.reads and self.ocr is not None and self.ocr.needs_frames)
+
+    @property
+    def is_approximate(self) -> bool:
+        """Whether a channel of vectors is searched approximately."""
+        return self.index.approximate and bool({"visual", "text"} & set(self.channels))
+
+    @property
+    def random_weights(self) -> tuple[str, ...]:
+        """Names of the channels whose encoder has weights that nobody trained."""
+        return tuple(name for name in self.channels if getattr(getattr(self, name), "random_weights", False))

@@ -1,4 +1,4 @@
-"""The expensive stages, each behind the cache: readings of items, tokens of texts, vectors of texts."""
+"""The stages that work on texts, each behind the cache: tokens and vectors."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 
 from glyphrank.cache import Remembered, Stage, remember
-from glyphrank.encoders import Analyser, TextEncoder
+from glyphrank.encoders import Analyser, TextEncoder, VisualEncoder
 from glyphrank.errors import ConfigError
 from glyphrank.identity import FileDigests, digest_json, digest_text, recipe
-from glyphrank.ocr import OcrEngine
 from glyphrank.progress import track
-from glyphrank.records import BoolArray, Encoded, FloatArray, Item, Line, Reading, Runtime, Source, TextState, Vectors
+from glyphrank.records import (
+    BoolArray,
+    Encoded,
+    FloatArray,
+    Runtime,
+    Vectors,
+)
 from glyphrank.scoring import unit_rows
-from glyphrank.shards import ArraysCodec, LinesCodec, TokensCodec
+from glyphrank.shards import ArraysCodec, TokensCodec
 
-READINGS_A_SHARD = 8
 TEXTS_A_SHARD = 128
 
 
@@ -37,28 +41,6 @@ class EncodedTexts:
     failed: frozenset[str]
 
 
-def read_items(ocr: OcrEngine | None, items: Sequence[Item], runtime: Runtime) -> list[Reading]:
-    """The reading of every item, equal items read once; empty ones without an engine.
-
-    Failures are not kept: the next run tries again.
-    """
-    if ocr is None:
-        return [Reading(Source.embedded)] * len(items)
-    inputs = [digest_json([item.text, item.media and item.media.digest]) for item in items]
-    failures: dict[str, Reading] = {}
-
-    def work(positions: Sequence[int]) -> list[Any]:
-        readings = {position: ocr.read(items[position], runtime) for position in positions}
-        failures.update({inputs[position]: found for position, found in readings.items() if found.failure})
-        return [None if found.failure else _plain(found) for found in readings.values()]
-
-    spacing = READINGS_A_SHARD if any(item.media for item in items) else TEXTS_A_SHARD
-    stage = _stage("reading", recipe(ocr, _files(runtime)), LinesCodec(), spacing, runtime)
-    found = _remember(stage, inputs, work, "reading items")
-    known = dict(zip(found.digests, found.values, strict=True))
-    return [failures[digest] if digest in failures else _reading(known[digest]) for digest in inputs]
-
-
 def tokenise(analyser: Analyser, texts: Sequence[str], runtime: Runtime) -> list[list[str]]:
     """The tokens of every text, equal texts cut once."""
     inputs = [digest_text(text) for text in texts]
@@ -68,7 +50,7 @@ def tokenise(analyser: Analyser, texts: Sequence[str], runtime: Runtime) -> list
     return [known[digest] for digest in inputs]
 
 
-def encode_queries(encoder: TextEncoder, texts: Sequence[str], runtime: Runtime) -> EncodedTexts:
+def encode_queries(encoder: TextEncoder | VisualEncoder, texts: Sequence[str], runtime: Runtime) -> EncodedTexts:
     """Unit vectors of the distinct queries."""
     return _encode(encoder, "query", encoder.encode_queries, texts, runtime)
 
@@ -79,7 +61,7 @@ def encode_texts(encoder: TextEncoder, texts: Sequence[str], runtime: Runtime) -
 
 
 def _encode(
-    encoder: TextEncoder,
+    encoder: TextEncoder | VisualEncoder,
     side: str,
     encode: Callable[[Sequence[str], Runtime], Encoded],
     texts: Sequence[str],
@@ -129,16 +111,3 @@ def _remember(
 
 def _files(runtime: Runtime) -> FileDigests:
     return FileDigests(runtime.cache / "files")
-
-
-def _plain(reading: Reading) -> dict[str, Any]:
-    lines = [[line.text, line.confidence, line.box, line.frame, line.time] for line in reading.lines]
-    return {"source": reading.source.value, "lines": lines, "state": reading.state.value}
-
-
-def _reading(stored: Mapping[str, Any]) -> Reading:
-    lines = tuple(
-        Line(text, confidence, None if box is None else tuple(box), frame, time)
-        for text, confidence, box, frame, time in stored["lines"]
-    )
-    return Reading(Source(stored["source"]), lines, state=TextState(stored["state"]))

@@ -252,7 +252,9 @@ def test_the_fingerprint_changes_with_a_file_of_the_same_name(corpus: Corpus) ->
 
 @pytest.mark.shared
 def test_load_reads_a_real_document(shared_data: Path, tmp_path: Path) -> None:
-    task = Folder(shared_data / "guide_ko", "test").load(Runtime("cpu", 1, 0, False, tmp_path, tmp_path / "cache"))
+    task = Folder(shared_data / "guide_ko", "test").load(
+        Runtime("cpu", 1, 0, 60, 4, False, tmp_path, tmp_path / "cache")
+    )
     assert (len(task.queries), len(task.items), len(task.relevant)) == (228, 151, 228)
     assert task.items[150].media is not None
     assert task.items[150].media.page == 151

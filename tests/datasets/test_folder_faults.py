@@ -152,7 +152,7 @@ def test_a_file_of_the_dataset_that_is_none_is_named(corpus: Corpus, name: str, 
 def test_a_root_that_no_disk_can_hold_is_named(tmp_path: Path, root: str) -> None:
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(DataError, match=r"check dataset\.root"):
-        Folder(tmp_path / root, "test").load(Runtime("cpu", 1, 0, False, tmp_path, tmp_path / "cache"))
+        Folder(tmp_path / root, "test").load(Runtime("cpu", 1, 0, 60, 4, False, tmp_path, tmp_path / "cache"))
 
 
 def test_a_split_with_a_name_that_no_disk_can_hold_is_named(corpus: Corpus) -> None:

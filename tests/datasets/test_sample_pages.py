@@ -26,7 +26,7 @@ LANGUAGES = (KOREAN, ENGLISH)
 
 
 def runtime(folder: Path) -> Runtime:
-    return Runtime("cpu", 1, 0, False, folder / "outputs", folder / "cache")
+    return Runtime("cpu", 1, 0, 60, 4, False, folder / "outputs", folder / "cache")
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,8 @@ def test_equal_settings_give_equal_bytes_in_another_process(task: Task, place: P
     code = (
         "from pathlib import Path; from glyphrank.datasets.sample_pages import SamplePages; "
         "from glyphrank.records import Runtime; import sys; where = Path(sys.argv[1]); "
-        "print(SamplePages(24, 7).load(Runtime('cpu', 1, 0, False, where / 'outputs', where / 'cache')).fingerprint, "
+        "runtime = Runtime('cpu', 1, 0, 60, 4, False, where / 'outputs', where / 'cache'); "
+        "print(SamplePages(24, 7).load(runtime).fingerprint, "
         "'matplotlib' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from glyphrank.encoders import TextEncoder
-from glyphrank.encoders.sentence_transformer import Precision, SentenceTransformer, choose_device, load_model
+from glyphrank.encoders.device import Precision
+from glyphrank.encoders.sentence_transformer import SentenceTransformer, load_model
 from glyphrank.encoders.weights import Weights
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.identity import FileDigests, key
@@ -72,7 +73,7 @@ def encoder(folder: Path) -> SentenceTransformer:
 
 @pytest.fixture
 def runtime(tmp_path: Path) -> Runtime:
-    return Runtime("cpu", 2, 0, False, tmp_path, tmp_path / "cache")
+    return Runtime("cpu", 2, 0, 60, 4, False, tmp_path, tmp_path / "cache")
 
 
 @pytest.fixture
@@ -234,18 +235,6 @@ def test_loading_when_the_library_fails_in_a_way_of_its_own(folder: Path, monkey
     monkeypatch.setattr("sentence_transformers.SentenceTransformer", fail)
     with pytest.raises(DataError, match=r"tiny: the model cannot be loaded on cpu \(AttributeError: 'list' object has"):
         load_model(folder, Precision.float32, "cpu")
-
-
-def test_device_when_it_is_not_there() -> None:
-    assert choose_device("cpu") == "cpu"
-    with pytest.raises(ConfigError, match=r"runtime\.device is 'cuda:99'; this machine has cpu"):
-        choose_device("cuda:99")
-
-
-def test_device_when_it_is_left_open() -> None:
-    import torch
-
-    assert choose_device("auto") != "cpu" or not torch.cuda.is_available()
 
 
 def test_encoding_prints_nothing(encoder: TextEncoder, runtime: Runtime, capfd: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ HUB = Weights(repository="team/model", revision=REVISION, sha256=None, package=N
 
 @pytest.fixture
 def runtime(tmp_path: Path) -> Runtime:
-    return Runtime("cpu", 8, 0, False, tmp_path / "outputs", tmp_path / "outputs" / "cache")
+    return Runtime("cpu", 8, 0, 60, 4, False, tmp_path / "outputs", tmp_path / "outputs" / "cache")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from composing import CHOICES, CONF
 
 ROOT = CONF.parent
 EXPERIMENTS = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
-SLOTS = {"encoder": ("text", "lexical")}
+SLOTS = {"encoder": ("visual", "text", "lexical")}
 
 COMPOSE = """
 import json, sys

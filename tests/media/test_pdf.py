@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from glyphrank.media.pdf import MediaError, MediaFault, is_pdf, page_count, page_text
+from glyphrank.media.faults import MediaError, MediaFault
+from glyphrank.media.pdf import is_pdf, page_count, page_text
 from glyphrank.records import TextState
 from odd_files import odd_file
 from pdf_files import cut_off, write_drawing, write_pdf

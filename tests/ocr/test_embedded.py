@@ -7,13 +7,14 @@ import pytest
 from glyphrank.ocr.embedded import Embedded
 from glyphrank.records import Item, Line, Media, Reading, Runtime, Source, TextState
 from pdf_files import cut_off, write_drawing, write_pdf
+from unseen import unseen
 
 ENGINE = Embedded(garbled_above=0.3)
 
 
 @pytest.fixture
 def runtime(tmp_path: Path) -> Runtime:
-    return Runtime("cpu", 1, 0, False, tmp_path / "outputs", tmp_path / "cache")
+    return Runtime("cpu", 1, 0, 60, 4, False, tmp_path / "outputs", tmp_path / "cache")
 
 
 def page(path: Path, number: int | None = 1, text: str | None = None) -> Item:
@@ -22,29 +23,29 @@ def page(path: Path, number: int | None = 1, text: str | None = None) -> Item:
 
 def test_read_gives_the_lines_of_the_text_layer(tmp_path: Path, runtime: Runtime) -> None:
     item = page(write_pdf(tmp_path / "a.pdf", "other", "first line\nsecond line"), 2)
-    assert ENGINE.read(item, runtime) == Reading(Source.embedded, (Line("first line"), Line("second line")))
+    assert ENGINE.read(item, unseen, runtime) == Reading(Source.embedded, (Line("first line"), Line("second line")))
 
 
 def test_read_prefers_the_published_text(tmp_path: Path, runtime: Runtime) -> None:
     item = page(write_pdf(tmp_path / "a.pdf", "text layer"), text="  published \r\n\r\ntext ")
-    assert [line.text for line in ENGINE.read(item, runtime).lines] == ["published", "text"]
+    assert [line.text for line in ENGINE.read(item, unseen, runtime).lines] == ["published", "text"]
 
 
 def test_read_takes_an_empty_published_text_as_published(tmp_path: Path, runtime: Runtime) -> None:
     item = page(write_pdf(tmp_path / "a.pdf", "text layer"), text="")
-    assert ENGINE.read(item, runtime) == Reading(Source.embedded, state=TextState.blank)
+    assert ENGINE.read(item, unseen, runtime) == Reading(Source.embedded, state=TextState.blank)
 
 
 def test_read_of_blank_and_image_only_pages_has_no_lines_and_no_failure(
     tmp_path: Path, runtime: Runtime
 ) -> None:  # case P02
     blank, drawn = write_pdf(tmp_path / "blank.pdf", ""), write_drawing(tmp_path / "drawn.pdf")
-    assert ENGINE.read(page(blank), runtime) == Reading(Source.embedded, state=TextState.blank)
-    assert ENGINE.read(page(drawn), runtime) == Reading(Source.embedded, state=TextState.image_only)
+    assert ENGINE.read(page(blank), unseen, runtime) == Reading(Source.embedded, state=TextState.blank)
+    assert ENGINE.read(page(drawn), unseen, runtime) == Reading(Source.embedded, state=TextState.image_only)
 
 
 def test_read_refuses_a_text_that_is_mostly_garbled(runtime: Runtime) -> None:  # case P01
-    reading = ENGINE.read(Item("p", None, "(cid:12)(cid:7) ab"), runtime)
+    reading = ENGINE.read(Item("p", None, "(cid:12)(cid:7) ab"), unseen, runtime)
     assert reading.lines == ()
     assert reading.state is TextState.garbled
     assert reading.failure is not None
@@ -52,17 +53,19 @@ def test_read_refuses_a_text_that_is_mostly_garbled(runtime: Runtime) -> None:  
 
 
 def test_read_keeps_a_text_with_a_few_garbled_characters(runtime: Runtime) -> None:
-    assert ENGINE.read(Item("p", None, "\uf0b7 a list of things"), runtime).lines == (Line("\uf0b7 a list of things"),)
+    assert ENGINE.read(Item("p", None, "\uf0b7 a list of things"), unseen, runtime).lines == (
+        Line("\uf0b7 a list of things"),
+    )
 
 
 def test_read_reports_a_bad_document_instead_of_raising(tmp_path: Path, runtime: Runtime) -> None:
     failures = {
-        "locked": ENGINE.read(page(write_pdf(tmp_path / "locked.pdf", "x", password="word")), runtime).failure,
-        "cut": ENGINE.read(page(cut_off(write_pdf(tmp_path / "cut.pdf", "x"))), runtime).failure,
-        "absent": ENGINE.read(page(tmp_path / "absent.pdf"), runtime).failure,
-        "range": ENGINE.read(page(write_pdf(tmp_path / "one.pdf", "x"), 2), runtime).failure,
-        "clip": ENGINE.read(page(tmp_path / "clip.mp4", None), runtime).failure,
-        "nothing": ENGINE.read(Item("p", None, None), runtime).failure,
+        "locked": ENGINE.read(page(write_pdf(tmp_path / "locked.pdf", "x", password="word")), unseen, runtime).failure,
+        "cut": ENGINE.read(page(cut_off(write_pdf(tmp_path / "cut.pdf", "x"))), unseen, runtime).failure,
+        "absent": ENGINE.read(page(tmp_path / "absent.pdf"), unseen, runtime).failure,
+        "range": ENGINE.read(page(write_pdf(tmp_path / "one.pdf", "x"), 2), unseen, runtime).failure,
+        "clip": ENGINE.read(page(tmp_path / "clip.mp4", None), unseen, runtime).failure,
+        "nothing": ENGINE.read(Item("p", None, None), unseen, runtime).failure,
     }
     wanted = {
         "locked": "locked.pdf: encrypted",
@@ -84,5 +87,5 @@ def test_embedded_refuses_a_threshold_that_is_no_share(share: float) -> None:
 
 @pytest.mark.shared
 def test_read_of_a_real_page_finds_its_korean_title(shared_data: Path, runtime: Runtime) -> None:
-    reading = ENGINE.read(page(shared_data / "guide_ko" / "install.ko.pdf"), runtime)
+    reading = ENGINE.read(page(shared_data / "guide_ko" / "install.ko.pdf"), unseen, runtime)
     assert reading.lines[0].text == "데비안 GNU/리눅스 설치 안내서"

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from glyphrank.errors import DataError
+from glyphrank.outcome import Report
 from glyphrank.ranking import RankCounter
-from glyphrank.records import Direction, Ranks, Report
+from glyphrank.records import Direction, Ranks
 from glyphrank.report.results import CHECKSUMS, RANKS, REPORT, RUN, deliver, find, keep, remember_run
 from glyphrank.ties import TieRule
 
@@ -22,6 +23,8 @@ REPORT_OF_ONE = Report(
     slices={"언어": {"ko": {"queries": 1.0}}},
     counts={"queries": 1},
     failures={},
+    losses={},
+    tags={},
     lineage={"dataset": "d"},
     notes=("odd",),
     config={"paths": {"outputs": "here"}},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 
-from glyphrank.records import Report
+from glyphrank.outcome import Report
 from glyphrank.report.table import COLUMNS, show
 
 METRICS = {
@@ -32,6 +32,8 @@ def _shown(
         slices={},
         counts={"queries": 2, "items": 3, "failed_items": 1},
         failures={},
+        losses={},
+        tags={},
         lineage={},
         notes=notes,
         config={},

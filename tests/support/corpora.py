@@ -20,7 +20,7 @@ class Corpus:
 
     def __init__(self, root: Path, cache: Path) -> None:
         self.root = root
-        self._runtime = Runtime("cpu", 1, 0, False, cache / "outputs", cache)
+        self._runtime = Runtime("cpu", 1, 0, 60, 4, False, cache / "outputs", cache)
         root.mkdir()
         self.write(corpus=CORPUS, queries=QUERIES, qrels=QRELS)
 

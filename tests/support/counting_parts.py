@@ -1,14 +1,25 @@
-"""An encoder and an OCR engine that write down what they are asked, for the tests of stages and channels."""
+"""Encoders and OCR engines that write down what they are asked, for the tests of stages and channels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from glyphrank.records import Encoded, Item, Reading, Runtime, Source, TextState
+from glyphrank.records import (
+    Encoded,
+    FloatArray,
+    Frames,
+    Item,
+    Line,
+    Reading,
+    Runtime,
+    Source,
+    TextState,
+    UInt8Array,
+)
 
 
 @dataclass(frozen=True)
@@ -33,11 +44,77 @@ class Counting:
     """Reads published texts; fails for those that say so, and counts."""
 
     VERSION: ClassVar[int] = 1
+    needs_frames: ClassVar[bool] = False
     reads: ClassVar[list[str]] = []
     strict: bool
 
-    def read(self, item: Item, runtime: Runtime) -> Reading:
+    def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         self.reads.append(item.id)
         if item.text == "bad":
             return Reading(Source.embedded, failure="it is bad", state=TextState.garbled)
         return Reading(Source.embedded)
+
+
+@dataclass(frozen=True)
+class Halve:
+    """Every second row and column of a frame."""
+
+    def __call__(self, image: UInt8Array) -> UInt8Array:
+        return image[::2, ::2]
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Mean colour of an item's frames; a black one has a zero vector. A query names its colour."""
+
+    VERSION: ClassVar[int] = 1
+    calls: ClassVar[list[tuple[int, ...]]] = []
+    bias: float
+
+    def preparation(self, runtime: Runtime) -> Halve:
+        return Halve()
+
+    def encode_queries(self, texts: Sequence[str], runtime: Runtime) -> Encoded:
+        values = np.array([[float(name in text) for name in ("red", "green", "blue")] for text in texts])
+        return Encoded(values.astype(np.float32), np.zeros(len(texts), dtype=np.bool_))
+
+    def encode_frames(self, frames: Iterable[Frames], runtime: Runtime) -> FloatArray:
+        values = np.empty((0, 3), dtype=np.float32)
+        for item in frames:
+            self.calls.append(item.images[0].shape)
+            mean = np.mean([image.mean(axis=(0, 1)) for image in item.images], axis=0, keepdims=True)
+            values = np.concatenate([values, mean.astype(np.float32) * self.bias])
+        return values
+
+
+@dataclass(frozen=True)
+class Looking:
+    """Says how large each frame is; fails for one pixel."""
+
+    VERSION: ClassVar[int] = 1
+    needs_frames: ClassVar[bool] = True
+    reads: ClassVar[list[str]] = []
+    strict: bool
+
+    def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
+        self.reads.append(item.id)
+        images = frames().images
+        if images[0].shape == (1, 1, 3):
+            return Reading(Source.scene, failure="it is too small")
+        return Reading(Source.scene, tuple(Line(f"{image.shape[1]} wide") for image in images))
+
+
+@dataclass(frozen=True)
+class Twofold:
+    """Published texts, or else what is seen."""
+
+    VERSION: ClassVar[int] = 1
+    needs_frames: ClassVar[bool] = True
+    first: Counting
+    second: Looking
+
+    def enough(self, reading: Reading) -> bool:
+        return reading.failure is None
+
+    def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
+        raise NotImplementedError

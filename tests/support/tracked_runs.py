@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from glyphrank.records import Report, Runtime
+from glyphrank.outcome import Report
+from glyphrank.records import Runtime
 from glyphrank.tracking.start import Start
 
 REPORT = Report(
@@ -20,6 +21,8 @@ REPORT = Report(
     slices={"type": {"표": {"ndcg_at_10": 1.0, "queries": 1.0}}},
     counts={"queries": 2, "items": 2, "failed_items": 0},
     failures={},
+    losses={},
+    tags={},
     lineage={"dataset": "f1" * 16, "lexical": "a1" * 16},
     notes=(),
     config={},
@@ -27,7 +30,16 @@ REPORT = Report(
 
 
 def runtime_in(outputs: Path) -> Runtime:
-    return Runtime(device="cpu", batch_size=1, workers=0, download=False, outputs=outputs, cache=outputs / "cache")
+    return Runtime(
+        device="cpu",
+        batch_size=1,
+        workers=0,
+        media_seconds=60,
+        media_memory=4,
+        download=False,
+        outputs=outputs,
+        cache=outputs / "cache",
+    )
 
 
 def start_in(folder: Path, config: Mapping[str, object] | None = None, overrides: tuple[str, ...] = ()) -> Start:

@@ -20,12 +20,13 @@ from glyphrank.trec import Qrels, read_qrels
 class Folder:
     """Any corpus on disk.
 
-    `corpus.jsonl` has a line for each item: `id` (or `_id`), `media` (a path below the folder), `page` (from 1),
-    `text` (the publisher's text); `queries.jsonl` has `id` and `text`; anything else is kept as slices. `qrels.tsv`
-    has a header (`query-id`, `corpus-id`, `score`) and speaks of all queries; with `qrels/<split>.tsv` only the
-    queries that the file names belong to the split. Gains above 0 are relevant, 0 or less was judged not relevant.
+    `corpus.jsonl` has a line for each item: `id` (or `_id`), `media` (a path below the folder: a PDF, a picture or a
+    clip), `page` (of a PDF, from 1), `text` (the publisher's text); `queries.jsonl` has `id` and `text`; anything else
+    is kept as slices. `qrels.tsv` has a header (`query-id`, `corpus-id`, `score`) and speaks of all queries; with
+    `qrels/<split>.tsv` only the queries that the file names belong to the split. Gains above 0 are relevant, 0 or less
+    was judged not relevant.
 
-    A document that is missing, damaged or encrypted is no fault of the dataset: its items stay, and fail when read.
+    A file that is missing, damaged or encrypted is no fault of the dataset: its items stay, and fail when read.
 
     Attributes:
         root: the folder.

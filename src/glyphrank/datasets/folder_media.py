@@ -11,7 +11,8 @@ from glyphrank.datasets.folder_files import Faults, Record, shown
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigest, digest_text
 from glyphrank.ids import nfc
-from glyphrank.media.pdf import MediaError, is_pdf, page_count
+from glyphrank.media.faults import MediaError
+from glyphrank.media.pdf import is_pdf, page_count
 from glyphrank.records import Media
 
 
@@ -41,7 +42,7 @@ class MediaFinder:
 
         Raises:
             DataError: a name leads out of the folder, holds a NUL or fits two files, a page is missing or beyond the
-                document's last one (every such item is listed).
+                document's last one, or is of a file without pages (every such item is listed).
         """
         names, pages = Faults(self._corpus), Faults(self._corpus, shown=50)
         found: dict[str, Media | None] = {}
@@ -63,14 +64,22 @@ class MediaFinder:
         return found
 
     def _media(self, record: Record, path: Path) -> Media:
-        page = record.page or (1 if is_pdf(path) else None)
+        page = (record.page or 1) if is_pdf(path) else None
         content = self._content(path, nfc(record.media or ""))
         return Media(path, page, digest_text(content, "" if page is None else str(page)))
 
     def _page_fault(self, record: Record, path: Path) -> str | None:
-        """What is wrong with the page of a record; nothing where the document cannot be opened."""
+        """What is wrong with the page of a record; nothing where the document cannot be opened.
+
+        A picture or clip has no pages; whoever calls it page 1 means the whole of it.
+        """
         if not is_pdf(path):
-            return None
+            if record.page in (None, 1):
+                return None
+            return (
+                f"page {record.page} of {shown(record.media, str)}, which has none; "
+                "leave the field out, or rename it to keep it as a slice"
+            )
         count = self._count(path)
         if count is None:
             return None

@@ -1,9 +1,9 @@
 """Encoders: what makes texts comparable, as vectors or as tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from glyphrank.records import Encoded, Runtime
+from glyphrank.records import Encoded, FloatArray, Frames, Runtime, UInt8Array
 from glyphrank.scoring import Searcher
 
 
@@ -37,4 +37,29 @@ class TextEncoder(Protocol):
 
     def encode_texts(self, texts: Sequence[str], runtime: Runtime) -> Encoded:
         """Vectors of n texts, (n, d) float32 of any length, and which were truncated."""
+        ...
+
+
+class VisualEncoder(Protocol):
+    """Turns queries and frames into vectors whose inner product, at unit length, is their similarity."""
+
+    def preparation(self, runtime: Runtime) -> Callable[[UInt8Array], UInt8Array]:
+        """What is done to each frame where it is decoded, in another process: (h, w, 3) uint8 to (h', w', 3) uint8.
+
+        It must pickle, and be cheap to import: it is what keeps large frames from travelling to the model.
+        """
+        ...
+
+    def encode_queries(self, texts: Sequence[str], runtime: Runtime) -> Encoded:
+        """Vectors of n queries, (n, d) float32 of any length, and which were truncated."""
+        ...
+
+    def encode_frames(self, frames: Iterable[Frames], runtime: Runtime) -> FloatArray:
+        """One vector an item, (n, d) float32 of any length, its frames pooled.
+
+        Args:
+            frames: the prepared frames of n items, n >= 0. They are decoded while they are taken, so take them as the
+                model needs them, not all at once.
+            runtime: device and batch size, in frames.
+        """
         ...

@@ -6,24 +6,16 @@ import functools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from glyphrank.encoders.device import Precision, choose_device
 from glyphrank.encoders.plain import plain
 from glyphrank.encoders.weights import Weights
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.records import Encoded, IntArray, Runtime
-
-
-class Precision(StrEnum):
-    """Numbers in which a model computes; what it returns is float32 in any case."""
-
-    float32 = "float32"
-    float16 = "float16"
-    bfloat16 = "bfloat16"
 
 
 @dataclass(frozen=True)
@@ -125,27 +117,6 @@ def load_model(folder: Path, precision: Precision, device: str) -> Any:
             f"are the files complete and of the sentence-transformers format?"
         ) from error
     return model.eval()
-
-
-def choose_device(name: str) -> str:
-    """The device that `runtime.device` means here: `auto` takes a CUDA device, else Apple's, else the CPU.
-
-    Raises:
-        ConfigError: the name is unknown, or the device is not on this machine.
-    """
-    import torch
-
-    there = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
-    if torch.backends.mps.is_available():
-        there.append("mps")
-    if name == "auto":
-        return next((device for device in ("cuda:0", "mps") if device in there), "cpu")
-    device = "cuda:0" if name == "cuda" else name
-    if device not in there:
-        raise ConfigError(
-            f"runtime.device is {name!r}; this machine has {', '.join(there)}; wanted auto or one of them"
-        )
-    return device
 
 
 def _lengths(model: Any, texts: Sequence[str]) -> IntArray:

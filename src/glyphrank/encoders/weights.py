@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from glyphrank.encoders.model_folder import lacks, needed_files, weight_files
+from glyphrank.encoders.layout import SENTENCE_TRANSFORMERS, Layout
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests, Location
 from glyphrank.records import Runtime
@@ -34,6 +34,7 @@ class Weights:
 
     VERSION: ClassVar[int] = 1
     PACKAGES: ClassVar[tuple[str, ...]] = ()
+    LAYOUT: ClassVar[Layout] = SENTENCE_TRANSFORMERS
 
     repository: str | None
     revision: str | None
@@ -59,34 +60,41 @@ class Weights:
         Raises:
             DataError: the files are nowhere that may be looked at, incomplete, or not those of the digest.
         """
-        folder = self._locate(runtime)
+        folder = self.locate(self.LAYOUT, runtime)
         if self.sha256 is not None:
             self._verify(folder, FileDigests(runtime.cache / "files"))
         return folder
 
-    def _locate(self, runtime: Runtime) -> Path:
+    def locate(self, layout: Layout, runtime: Runtime) -> Path:
+        """The first folder that is complete by a layout, whatever its weights are.
+
+        Raises:
+            DataError: there is none where it may be looked for.
+        """
         if self.folder is not None:
-            lack = lacks(self.folder)
+            lack = layout.lacks(self.folder)
             if lack:
-                raise DataError(f"{self.folder}: {lack}; wanted the folder of a sentence-transformers model")
+                raise DataError(f"{self.folder}: {lack}; wanted the folder of {layout.name}")
             return self.folder
         places = [_in_hub_cache(str(self.repository), str(self.revision)), _in_package(self.package)]
         for place in places:
-            if place is not None and lacks(place) is None:
+            if place is not None and layout.lacks(place) is None:
                 return place
         if not runtime.download:
-            raise DataError(self._nowhere(*places))
-        return _fetch(str(self.repository), str(self.revision))
+            raise DataError(self._nowhere(layout, *places))
+        return _fetch(str(self.repository), str(self.revision), layout)
 
-    def _nowhere(self, partial: Path | None, carried: Path | None) -> str:
-        found = "are not on this machine" if partial is None else f"are incomplete in {partial} ({lacks(partial)})"
+    def _nowhere(self, layout: Layout, partial: Path | None, carried: Path | None) -> str:
+        found = (
+            "are not on this machine" if partial is None else f"are incomplete in {partial} ({layout.lacks(partial)})"
+        )
         ways = [
             "set runtime.download=true",
             f"run `hf download {self.repository} --revision {self.revision}` where there is a network",
             "give a folder that holds them in the field `weights.folder`",
         ]
         if carried is not None:
-            found += f", incomplete too in the package {self.package} ({lacks(carried)})"
+            found += f", incomplete too in the package {self.package} ({layout.lacks(carried)})"
         elif self.package is not None and _roots(self.package):
             found += f", nor in the installed package (it has no {self.package})"
         elif self.package is not None:
@@ -98,7 +106,7 @@ class Weights:
         )
 
     def _verify(self, folder: Path, digests: FileDigests) -> None:
-        files = weight_files(folder)
+        files = self.LAYOUT.weight_files(folder)
         if len(files) != 1:
             names = ", ".join(file.name for file in files)
             raise DataError(f"{folder}: sha256 names one file, but there are {len(files)} ({names}); set sha256=null")
@@ -154,11 +162,11 @@ def _roots(package: str) -> list[Path]:
     return [Path(root) for root in (spec.submodule_search_locations or ())] if spec else []
 
 
-def _fetch(repository: str, revision: str) -> Path:
+def _fetch(repository: str, revision: str, layout: Layout) -> Path:
     from huggingface_hub import HfApi, snapshot_download
 
     try:
-        names = needed_files(HfApi().list_repo_files(repository, revision=revision))
+        names = layout.needed_files(HfApi().list_repo_files(repository, revision=revision))
         return Path(snapshot_download(repository, revision=revision, allow_patterns=names))
     except Exception as error:  # the client raises errors of its own and of two network libraries
         raise DataError(

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from glyphrank.indexes.queries import check_queries
 from glyphrank.records import FloatArray, Vectors
 from glyphrank.scoring import Searcher
 
@@ -17,12 +18,12 @@ class Exact:
 
     VERSION: ClassVar[int] = 1
     PACKAGES: ClassVar[tuple[str, ...]] = ("numpy",)
+    approximate: ClassVar[bool] = False
 
     def build(self, vectors: Vectors) -> Searcher[FloatArray]:
         """A searcher over n entries; its rows are (b, n) float32 in [-1, 1] up to rounding, never -inf.
 
-        Its `rows` takes (b, d) unit rows and raises ValueError for a query of another width or length: with vectors
-        of unequal length an inner product ranks otherwise than a cosine.
+        Its `rows` takes (b, d) unit rows and raises ValueError for a query of another width or length.
         """
         return _Searcher(np.ascontiguousarray(vectors.values, dtype=np.float32))
 
@@ -32,10 +33,5 @@ class _Searcher:
     values: FloatArray
 
     def rows(self, queries: FloatArray) -> FloatArray:
-        if queries.ndim != 2 or queries.shape[1] != self.values.shape[1]:
-            raise ValueError(f"queries of shape {queries.shape}; wanted (b, {self.values.shape[1]})")
-        lengths = np.einsum("ij,ij->i", queries, queries)
-        bad = np.flatnonzero(~(np.abs(lengths - 1) < 1e-3))
-        if len(bad):
-            raise ValueError(f"query number {bad[0]} of the block has squared length {lengths[bad[0]]}; wanted 1")
+        check_queries(queries, self.values.shape[1])
         return np.ascontiguousarray(queries, dtype=np.float32) @ self.values.T

@@ -1,4 +1,4 @@
-"""Text layer of PDF pages, through PDFium.
+"""Text layer and picture of PDF pages, through PDFium.
 
 PDFium is not thread-safe: calls from two threads crash, or succeed without any text. Every call of this module is
 made under one lock, and whatever was opened is closed before the lock is released.
@@ -6,42 +6,25 @@ made under one lock, and whatever was opened is closed before the lock is releas
 
 from __future__ import annotations
 
-import stat
+import logging
+import math
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from glyphrank.identity import kind_of_file
-from glyphrank.records import TextState
+import numpy as np
+
+from glyphrank.media.faults import MediaError, MediaFault
+from glyphrank.media.files import check_file, shown_name
+from glyphrank.records import TextState, UInt8Array
 
 _LOCK = threading.Lock()
 _HYPHENS = ("\x02", "\ufffe")
 """What PDFium puts in the place of a hyphen and a line break inside a word."""
-_LONGEST_NAME = 80
-"""Characters of a file's name that a message shows."""
-
-
-class MediaFault(StrEnum):
-    """Why a file or a page of it cannot be opened."""
-
-    missing = "missing"
-    unreadable = "unreadable"
-    empty = "empty"
-    encrypted = "encrypted"
-    damaged = "damaged"
-    no_page = "no_page"
-
-
-class MediaError(Exception):
-    """A file or a page cannot be opened; `fault` tells the causes apart, the message names the file."""
-
-    def __init__(self, fault: MediaFault, message: str) -> None:
-        super().__init__(message)
-        self.fault = fault
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -66,11 +49,22 @@ def page_text(path: Path, page: int) -> PageText:
         MediaError: the file or the page cannot be opened.
     """
     with _opened(path) as document:
-        if not 1 <= page <= len(document):
-            raise MediaError(
-                MediaFault.no_page, f"{_name(path)}: there is no page {page}; the document has {len(document)}"
-            )
+        _check_page(document, page, path)
         return _read(document, page, path)
+
+
+def render_page(path: Path, page: int, long_side: int, most_pixels: int) -> UInt8Array:
+    """Draws one page (numbered from 1) upright on white, with the contents of its forms: (h, w, 3) uint8 RGB.
+
+    The long side has `long_side` pixels, whatever the page's size in points; fewer, which is logged, where the page
+    would have more than `most_pixels`.
+
+    Raises:
+        MediaError: the file or the page cannot be opened or drawn.
+    """
+    with _opened(path) as document:
+        _check_page(document, page, path)
+        return _draw(document, page, path, (long_side, most_pixels))
 
 
 def page_count(path: Path) -> int:
@@ -86,7 +80,7 @@ def page_count(path: Path) -> int:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     """A PDFium document that nobody else can touch; closed at the end, before the lock is released."""
-    _check_file(path)
+    check_file(path)
     with _LOCK:
         import pypdfium2
 
@@ -95,39 +89,27 @@ def _opened(path: Path) -> Iterator[Any]:
         except pypdfium2.PdfiumError as error:
             raise _refusal(path, pypdfium2.raw.FPDF_GetLastError()) from error
         except OSError as error:
-            raise MediaError(MediaFault.missing, f"{_name(path)}: there is no such file any more") from error
+            raise MediaError(MediaFault.missing, f"{shown_name(path)}: there is no such file any more") from error
         with closing(document):
             yield document
 
 
-def _check_file(path: Path) -> None:
-    """Faults that PDFium reports in one breath with damage, and pipes and devices, at which it would wait for ever."""
-    try:
-        state = path.stat()
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise MediaError(MediaFault.missing, f"{_name(path)}: there is no such file") from error
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise MediaError(MediaFault.unreadable, f"{_name(path)}: cannot be read ({reason or error})") from error
-    if not stat.S_ISREG(state.st_mode):
-        kind = kind_of_file(state.st_mode)
-        raise MediaError(MediaFault.unreadable, f"{_name(path)}: cannot be read ({kind}, not a file)")
-    if state.st_size == 0:
-        raise MediaError(MediaFault.empty, f"{_name(path)}: the file is empty (0 bytes)")
-
-
-def _name(path: Path) -> str:
-    name = path.name.replace("\x00", "\\x00")
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 10]}...{name[-7:]}"
+def _check_page(document: Any, page: int, path: Path) -> None:
+    if not 1 <= page <= len(document):
+        raise MediaError(
+            MediaFault.no_page, f"{shown_name(path)}: there is no page {page}; the document has {len(document)}"
+        )
 
 
 def _refusal(path: Path, code: int) -> MediaError:
     """PDFium's reason for not opening a document (2 file, 3 format, 4 password, 5 security)."""
     if code == 2:
-        return MediaError(MediaFault.unreadable, f"{_name(path)}: cannot be read; check its permissions")
+        return MediaError(MediaFault.unreadable, f"{shown_name(path)}: cannot be read; check its permissions")
     if code in (4, 5):
-        return MediaError(MediaFault.encrypted, f"{_name(path)}: encrypted; wanted a PDF that opens without a password")
-    return MediaError(MediaFault.damaged, f"{_name(path)}: not a PDF, or damaged or cut off")
+        return MediaError(
+            MediaFault.encrypted, f"{shown_name(path)}: encrypted; wanted a PDF that opens without a password"
+        )
+    return MediaError(MediaFault.damaged, f"{shown_name(path)}: not a PDF, or damaged or cut off")
 
 
 def _read(document: Any, page: int, path: Path) -> PageText:
@@ -140,7 +122,38 @@ def _read(document: Any, page: int, path: Path) -> PageText:
                 return PageText(text, TextState.text)
             return PageText("", TextState.image_only if _is_drawn(opened) else TextState.blank)
     except pypdfium2.PdfiumError as error:
-        raise MediaError(MediaFault.damaged, f"{_name(path)}: page {page} is damaged ({error})") from error
+        raise MediaError(MediaFault.damaged, f"{shown_name(path)}: page {page} is damaged ({error})") from error
+
+
+def _draw(document: Any, page: int, path: Path, limits: tuple[int, int]) -> UInt8Array:
+    import pypdfium2
+
+    try:
+        document.init_forms()  # before the page is loaded, or what is filled in is not drawn
+        with closing(document[page - 1]) as opened:
+            scale = _scale(opened.get_size(), path, page, limits)
+            bitmap = opened.render(scale=scale, rev_byteorder=True, fill_color=(255, 255, 255, 255))
+            with closing(bitmap):
+                return np.array(bitmap.to_numpy()[:, :, :3])  # a copy: the bitmap's memory is freed
+    except pypdfium2.PdfiumError as error:
+        raise MediaError(MediaFault.damaged, f"{shown_name(path)}: page {page} cannot be drawn ({error})") from error
+
+
+def _scale(size: tuple[float, float], path: Path, page: int, limits: tuple[int, int]) -> float:
+    """Pixels a point, a hair less than asked for, as PDFium rounds both sides up."""
+    long_side, most_pixels = limits
+    width, height = size
+    if not (width > 0 and height > 0):
+        raise MediaError(MediaFault.damaged, f"{shown_name(path)}: page {page} is {width} x {height} points")
+    longer, shorter = max(size), min(size)
+    fitting = long_side
+    if long_side * max(1, math.ceil(long_side * shorter / longer)) > most_pixels:
+        fitting = max(1, min(math.isqrt(int(most_pixels * longer / shorter)) - 1, most_pixels))
+        _LOG.warning(
+            "%s: page %d is drawn with a long side of %d pixels, not %d, to keep within %d pixels (frames.most_pixels)",
+            *(shown_name(path), page, fitting, long_side, most_pixels),
+        )
+    return (fitting - 0.01) / longer
 
 
 def _plain(text: str) -> str:

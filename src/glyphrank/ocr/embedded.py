@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from glyphrank.garble import garble_share
-from glyphrank.media.pdf import MediaError, is_pdf, page_text
-from glyphrank.records import Item, Line, Reading, Runtime, Source, TextState
+from glyphrank.media.faults import MediaError
+from glyphrank.media.pdf import is_pdf, page_text
+from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, TextState
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,14 @@ class Embedded:
 
     VERSION: ClassVar[int] = 1
     PACKAGES: ClassVar[tuple[str, ...]] = ("pypdfium2",)
+    needs_frames: ClassVar[bool] = False
     garbled_above: float
 
     def __post_init__(self) -> None:
         if not 0 <= self.garbled_above <= 1:
             raise ValueError(f"garbled_above is {self.garbled_above}; wanted a share from 0 to 1")
 
-    def read(self, item: Item, runtime: Runtime) -> Reading:
+    def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         """The lines of an item, without confidence and box; a `failure` where there is no readable text layer."""
         if item.text is not None:
             return self._lines(item.text, TextState.text if item.text.strip() else TextState.blank)

@@ -19,7 +19,8 @@ import yaml
 
 from glyphrank.errors import DataError
 from glyphrank.identity import digest_file
-from glyphrank.records import Direction, Ranks, Report
+from glyphrank.outcome import Report
+from glyphrank.records import Direction, Ranks
 from glyphrank.report.ranks import write_ranks
 from glyphrank.ties import TieRule
 from glyphrank.trec import write_run

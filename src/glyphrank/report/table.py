@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
-from glyphrank.records import Report
+from glyphrank.outcome import Report
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,6 +41,12 @@ def show(report: Report, reused: bool, stream: TextIO) -> None:
     console.print(_table(report))
     if any(_bracket(bounds, name) for name, bounds in report.bounds.items() if name.removeprefix(REVERSE) in COLUMNS):
         console.print("in brackets: the worst and the best value that other orders of equal scores would give")
+    if report.losses:
+        lost = ", ".join(
+            f"{COLUMNS[name]} {_number(name, report.losses[name])}" for name in COLUMNS if name in report.losses
+        )
+        missed = report.counts["relevant_not_retrieved"]
+        console.print(escape(f"lost against exact search: {lost}; relevant items not retrieved: {missed}"))
     for note in report.notes:
         console.print(escape(f"note: {note}"))
 

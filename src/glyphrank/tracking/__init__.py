@@ -5,7 +5,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from glyphrank.records import Report, Runtime
+from glyphrank.outcome import Report
+from glyphrank.records import Runtime
 from glyphrank.tracking.start import Start
 
 

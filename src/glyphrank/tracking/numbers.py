@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from glyphrank.records import Report
+from glyphrank.outcome import Report
 from glyphrank.tracking.names import stored_name
 
 _TAG_LIMIT = 5000
@@ -29,7 +29,8 @@ class Numbers:
 def numbers(report: Report) -> Numbers:
     """The report's metrics, each channel's under `channel/<name>/`, and the primary one of each slice.
 
-    A slice is named `slice/<field>/<value>/<primary>`. Where values are not finite, `not_finite_metrics` counts them.
+    A slice is named `slice/<field>/<value>/<primary>`, the loss of an approximate index `loss/<metric>`. Where values
+    are not finite, `not_finite_metrics` counts them.
     """
     named: list[tuple[tuple[str, ...], float]] = [((name,), value) for name, value in report.metrics.items()]
     for channel, metrics in report.channels.items():
@@ -38,6 +39,7 @@ def numbers(report: Report) -> Numbers:
         for value, metrics in values.items():
             if report.primary in metrics:
                 named.append((("slice", field, value, report.primary), metrics[report.primary]))
+    named += [(("loss", name), value) for name, value in report.losses.items()]
     stored: dict[str, float] = {}
     renamed: dict[str, str] = {}
     not_finite: list[str] = []
@@ -58,6 +60,7 @@ def report_tags(report: Report, reused: bool) -> dict[str, str]:
     """Identity, lineage, and whether every item could be read; `complete` itself is set when all else is stored."""
     tags = {"identity": report.identity, "reused": str(reused).lower()}
     tags |= {stored_name(f"lineage.{stage}"): value for stage, value in report.lineage.items()}
+    tags |= {stored_name(name): value for name, value in report.tags.items()}
     failed = report.counts.get("failed_items", 0)
     if failed:
         tags["incomplete"] = f"{failed} of {report.counts.get('items', 'the')} items could not be read"

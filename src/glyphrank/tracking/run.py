@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from glyphrank.errors import ConfigError
-from glyphrank.records import Report
+from glyphrank.outcome import Report
 from glyphrank.redaction import redact, redact_folder, redact_text
 from glyphrank.tracking import TrackedRun
 from glyphrank.tracking.client import bounded, in_time

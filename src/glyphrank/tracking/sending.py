@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from glyphrank.identity import digest_text
-from glyphrank.records import Report
+from glyphrank.outcome import Report
 from glyphrank.tracking.client import Client
 from glyphrank.tracking.names import batches
 from glyphrank.tracking.numbers import numbers

@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from glyphrank.records import Report, Runtime
+from glyphrank.outcome import Report
+from glyphrank.records import Runtime
 from glyphrank.tracking.start import Start
 
 

@@ -1,0 +1,36 @@
+"""Where models run, and in which numbers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from glyphrank.errors import ConfigError
+
+
+class Precision(StrEnum):
+    """Numbers in which a model computes; what it returns is float32 in any case."""
+
+    float32 = "float32"
+    float16 = "float16"
+    bfloat16 = "bfloat16"
+
+
+def choose_device(name: str) -> str:
+    """The device that `runtime.device` means here: `auto` takes a CUDA device, else Apple's, else the CPU.
+
+    Raises:
+        ConfigError: the name is unknown, or the device is not on this machine.
+    """
+    import torch
+
+    there = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
+    if torch.backends.mps.is_available():
+        there.append("mps")
+    if name == "auto":
+        return next((device for device in ("cuda:0", "mps") if device in there), "cpu")
+    device = "cuda:0" if name == "cuda" else name
+    if device not in there:
+        raise ConfigError(
+            f"runtime.device is {name!r}; this machine has {', '.join(there)}; wanted auto or one of them"
+        )
+    return device

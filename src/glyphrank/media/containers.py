@@ -1,0 +1,149 @@
+"""What the header of a clip declares, read without decoding: kind, coding, size, and whether all of it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from glyphrank.media.matroska import read_matroska
+
+_MOST_INDEX, _MOST_TRACKS = 1 << 26, 1 << 20
+"""Bytes that are read at most: of the index of an MP4 file, and of the beginning of a Matroska file."""
+_PICTURES = (b"avif", b"avis", b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1")
+"""Brands of the MP4 family that hold pictures."""
+_MP4_BOXES = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"pnot", b"styp")
+_STARTS = (
+    (b"FLV", "flv"),
+    (b"\x00\x00\x01\xba", "mpeg"),
+    (b"\x00\x00\x01\xb3", "mpeg"),
+    (b"OggS", "ogg"),
+    (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "asf"),
+    (b"DKIF", "ivf"),
+    (b"YUV4MPEG2", "y4m"),
+    (b"\x06\x0e\x2b\x34", "mxf"),
+    (b"ID3", "audio"),
+    (b"fLaC", "audio"),
+    (b"\xff\xf1", "audio"),
+    (b"\xff\xfb", "audio"),
+)
+
+
+@dataclass(frozen=True)
+class Container:
+    """What a clip declares.
+
+    Attributes:
+        kind: `mp4`, `matroska`, `avi` (these are looked into), `audio` or another.
+        codec: the coding of its video by the container's own name (`avc1`, `av01`, `V_VP9`); None when there is no
+            video, or when the kind is not looked into.
+        width, height: pixels of a frame as coded, 0 when unknown.
+        complete: False when the file ends before the container says.
+    """
+
+    kind: str
+    codec: str | None = None
+    width: int = 0
+    height: int = 0
+    complete: bool = True
+
+
+def clip_kind(head: bytes) -> str | None:
+    """The kind of a clip or sound by its first 400 bytes; None for anything else."""
+    if head[4:8] in _MP4_BOXES:
+        return None if head[4:8] == b"ftyp" and head[8:12] in _PICTURES else "mp4"
+    if head[:4] == b"\x1a\x45\xdf\xa3":
+        return "matroska"
+    if head[:4] == b"RIFF":
+        return {b"AVI ": "avi", b"WAVE": "audio"}.get(head[8:12])
+    for step, start in ((188, 0), (192, 4)):
+        if len(head) > start + step and all(byte == 0x47 for byte in head[start::step]):
+            return "ts"
+    return next((kind for start, kind in _STARTS if head.startswith(start)), None)
+
+
+def declared(path: Path, kind: str) -> Container:
+    """What a clip of a kind declares. A header that makes no sense declares nothing."""
+    length = path.stat().st_size
+    with path.open("rb") as stream:
+        match kind:
+            case "mp4":
+                return _mp4(stream, length)
+            case "matroska":
+                found = read_matroska(stream.read(_MOST_TRACKS), length)
+                return Container(kind, found.codec, found.width, found.height, found.complete)
+            case "avi":
+                return _avi(stream.read(4096), length)
+    return Container(kind)
+
+
+def _mp4(stream: BinaryIO, length: int) -> Container:
+    """Walks the outermost boxes; the one named `moov` is the index. Source: ISO/IEC 14496-12, 4.2 and 8."""
+    at, index, complete = 0, None, True
+    while at + 8 <= length:
+        stream.seek(at)
+        head = stream.read(16)
+        size = int.from_bytes(head[:4], "big")
+        if size == 1:
+            size = int.from_bytes(head[8:16], "big")
+        elif size == 0:
+            size = length - at
+        if size < 8:
+            break  # padding after the last box
+        complete = complete and at + size <= length
+        if head[4:8] == b"moov":
+            stream.seek(at)
+            index = stream.read(min(size, _MOST_INDEX))
+        at += size
+    if index is None:
+        return Container("mp4", complete=False)
+    codec, width, height = next(_video_tracks(index), (None, 0, 0))
+    return Container("mp4", codec, width, height, complete)
+
+
+def _video_tracks(index: bytes) -> Iterator[tuple[str, int, int]]:
+    """Coding, width and height of each video track."""
+    for _, media in _inside(index, 8, len(index), (b"trak", b"mdia")):
+        handlers = [index[at + 8 : at + 12] for name, (at, _) in _boxes(index, *media) if name == b"hdlr"]
+        if b"vide" not in handlers:
+            continue
+        for name, (at, end) in _boxes(index, *media):
+            if name != b"minf":
+                continue
+            for _, table in _inside(index, at, end, (b"stbl", b"stsd")):
+                entry = table[0] + 8  # after the version and the number of entries
+                codec = index[entry + 4 : entry + 8].decode("latin-1")
+                size = index[entry + 32 : entry + 36]
+                yield codec, int.from_bytes(size[:2], "big"), int.from_bytes(size[2:], "big")
+
+
+def _inside(data: bytes, at: int, end: int, names: tuple[bytes, ...]) -> Iterator[tuple[bytes, tuple[int, int]]]:
+    """The contents of boxes that lie inside of one another under the given names."""
+    for name, (start, stop) in _boxes(data, at, end):
+        if name == names[0]:
+            if len(names) == 1:
+                yield name, (start, stop)
+            else:
+                yield from _inside(data, start, stop, names[1:])
+
+
+def _boxes(data: bytes, at: int, end: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
+    """Name and place of the content of each box from `at` to `end`."""
+    while at + 8 <= end:
+        size = int.from_bytes(data[at : at + 4], "big")
+        if size < 8:
+            return
+        yield data[at + 4 : at + 8], (at + 8, min(at + size, end))
+        at += size
+
+
+def _avi(head: bytes, length: int) -> Container:
+    """Source: Microsoft's AVI RIFF file reference: `avih` gives the size, the first video `strh` the coding."""
+    complete = 8 + int.from_bytes(head[4:8], "little") <= length
+    width = height = 0
+    if head[24:28] == b"avih":
+        width, height = (int.from_bytes(head[at : at + 4], "little") for at in (64, 68))
+    at = head.find(b"vids")
+    codec = head[at + 4 : at + 8].decode("latin-1") if at > 0 else None
+    return Container("avi", codec, width, height, complete)

@@ -1,0 +1,64 @@
+"""Faults that a file has whatever it holds, and how messages name it."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from glyphrank.identity import kind_of_file
+from glyphrank.media.faults import MediaError, MediaFault
+
+_LONGEST_NAME = 80
+"""Characters of a file's name that a message shows."""
+
+
+def check_file(path: Path) -> None:
+    """Refuses what libraries report in one breath with damage, and pipes and devices, where they would wait for ever.
+
+    Raises:
+        MediaError: the file is missing, cannot be looked at, is no regular file, or is empty.
+    """
+    try:
+        state = path.stat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MediaError(MediaFault.missing, f"{shown_name(path)}: there is no such file") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise _unreadable(path, error) from error
+    if not stat.S_ISREG(state.st_mode):
+        kind = kind_of_file(state.st_mode)
+        raise MediaError(MediaFault.unreadable, f"{shown_name(path)}: cannot be read ({kind}, not a file)")
+    if state.st_size == 0:
+        raise MediaError(MediaFault.empty, f"{shown_name(path)}: the file is empty (0 bytes)")
+
+
+def head_of(path: Path, length: int) -> bytes:
+    """The first bytes of a file.
+
+    Raises:
+        MediaError: as `check_file`, and where permission is missing.
+    """
+    check_file(path)
+    try:
+        with path.open("rb") as stream:
+            return stream.read(length)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def shown_name(path: Path) -> str:
+    """The name of a file for a message, on one line and not too long."""
+    name = path.name.replace("\x00", "\\x00")
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 10]}...{name[-7:]}"
+
+
+def too_many_pixels(path: Path, found: int, wanted: int) -> MediaError:
+    """The error for a picture, frame or page that declares more pixels than it may."""
+    return MediaError(
+        MediaFault.too_large,
+        f"{shown_name(path)}: has {found} pixels, wanted at most {wanted}; raise frames.most_pixels to read it",
+    )
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> MediaError:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return MediaError(MediaFault.unreadable, f"{shown_name(path)}: cannot be read ({reason or error})")

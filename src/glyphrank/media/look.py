@@ -1,0 +1,44 @@
+"""What of an item can be seen, whatever kind of file it is."""
+
+from __future__ import annotations
+
+from glyphrank.errors import ConfigError
+from glyphrank.media import Sampler
+from glyphrank.media.containers import clip_kind
+from glyphrank.media.faults import MediaError, MediaFault
+from glyphrank.media.files import head_of, shown_name
+from glyphrank.media.images import load_image
+from glyphrank.media.pdf import render_page
+from glyphrank.media.video import sample
+from glyphrank.records import Frames, Media
+
+_HEAD = 1024
+"""Bytes within which a PDF names itself (ISO 32000-1, annex H)."""
+
+
+def look(media: Media, sampler: Sampler) -> Frames:
+    """The frames of a clip, or the one frame of a page or picture: upright RGB, no side above the sampler's.
+
+    What a file is goes by what it holds, not by its name: a document (its first page where none is named), a clip,
+    else a picture. Of a picture with several frames (GIF, APNG, multi-page TIFF) the first is seen, without a time.
+
+    Raises:
+        MediaError: the item cannot be seen; the message names the file.
+        ConfigError: the sampler breaks its promise.
+    """
+    long_side, most_pixels = sampler.long_side, sampler.most_pixels
+    try:
+        head = head_of(media.path, _HEAD)
+        if media.page is not None or b"%PDF-" in head:
+            return Frames((render_page(media.path, media.page or 1, long_side, most_pixels),))
+        if clip_kind(head[:400]):
+            return sample(media.path, sampler)
+        return Frames((load_image(media.path, long_side, most_pixels),))
+    except (MediaError, ConfigError):
+        raise
+    except MemoryError as error:
+        raise MediaError(MediaFault.too_large, f"{shown_name(media.path)}: needs more memory than there is") from error
+    except Exception as error:  # whatever else a library raises at a file is a fault of the file
+        raise MediaError(
+            MediaFault.damaged, f"{shown_name(media.path)}: cannot be decoded ({type(error).__name__}: {error})"
+        ) from error

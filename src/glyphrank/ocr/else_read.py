@@ -1,0 +1,53 @@
+"""Two engines in turn: what the first does not read well enough, the second reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from glyphrank.ocr import OcrEngine
+from glyphrank.records import Frames, Item, Reading, Runtime, TextState
+
+
+@dataclass(frozen=True)
+class ElseRead:
+    """An engine for text layers with one for pixels behind it, for pages whose layer is missing, thin or garbled.
+
+    A page that is blank needs no second reading. Where the second engine fails, what the first has read stands.
+
+    Attributes:
+        first, second: the engines.
+        thin_below: characters, white space aside, that the first reading must have.
+    """
+
+    VERSION: ClassVar[int] = 1
+    first: OcrEngine
+    second: OcrEngine
+    thin_below: int
+
+    def __post_init__(self) -> None:
+        if self.thin_below < 0:
+            raise ValueError(f"thin_below is {self.thin_below}; wanted at least 0")
+
+    @property
+    def needs_frames(self) -> bool:
+        """Whether one of the two looks at frames."""
+        return self.first.needs_frames or self.second.needs_frames
+
+    def enough(self, reading: Reading) -> bool:
+        """Whether a reading of the first engine can stand."""
+        if reading.failure is not None or reading.state is TextState.garbled:
+            return False
+        characters = sum(len("".join(line.text.split())) for line in reading.lines)
+        return reading.state is TextState.blank or characters >= self.thin_below
+
+    def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
+        """The first engine's reading where it is enough, else the second's; a `failure` when neither can read."""
+        first = self.first.read(item, frames, runtime)
+        if self.enough(first):
+            return first
+        second = self.second.read(item, frames, runtime)
+        if second.failure is None:
+            return second
+        return first if first.failure is None else replace(first, failure=f"{first.failure}; {second.failure}")

@@ -1,0 +1,93 @@
+"""EasyOCR's reader, loaded once for a process, and what it is told for every picture."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from glyphrank.errors import ConfigError, DataError
+from glyphrank.records import UInt8Array
+
+
+@functools.lru_cache(maxsize=1)
+def load_reader(languages: tuple[str, ...], detector: Path, recogniser: Path, quantize: bool, device: str) -> Any:
+    """EasyOCR's reader with the weights of two files, on the device that `runtime.device` names.
+
+    Raises:
+        ConfigError: the device is not on this machine.
+        DataError: the weights cannot be loaded.
+    """
+    import easyocr
+
+    place, path = choose_device(device), list(sys.path)
+    try:
+        with _quiet():
+            reader = easyocr.Reader(
+                list(languages),
+                gpu=False if place == "cpu" else place,
+                model_storage_directory=str(recogniser.parent),
+                user_network_directory=str(recogniser.parent),  # else a folder is made in the home directory
+                download_enabled=False,
+                detector=False,
+                verbose=False,
+                quantize=quantize,
+            )
+            reader.model_storage_directory = str(detector.parent)  # the two files may lie apart
+            reader.setDetector("craft")
+    except Exception as error:  # damaged weights surface as whatever torch trips over
+        raise DataError(
+            f"EasyOCR cannot load {detector} and {recogniser} on {place} ({type(error).__name__}: {error})"
+        ) from error
+    finally:
+        sys.path[:] = path  # to which the reader adds its folder
+    # Off the CPU both are wrapped for data parallelism, which only works on the first device.
+    for part in ("detector", "recognizer"):
+        setattr(reader, part, getattr(getattr(reader, part), "module", getattr(reader, part)).eval())
+    return reader
+
+
+def read_picture(reader: Any, picture: UInt8Array, options: Mapping[str, object]) -> list[tuple[Any, ...]]:
+    """What EasyOCR finds in an upright RGB picture, (h, w, 3) uint8: corners in pixels, text, confidence.
+
+    The reader takes arrays as BGR. Boxes go to the recogniser one at a time on every device: in a batch they are
+    padded to the widest, and that changes what is read.
+    """
+    with _quiet():
+        return list(reader.readtext(picture[:, :, ::-1].copy(), batch_size=1, workers=0, paragraph=False, **options))
+
+
+def choose_device(name: str) -> str:
+    """The device that `runtime.device` means: `auto` takes a CUDA device, else Apple's, else the CPU.
+
+    Raises:
+        ConfigError: the device is not on this machine.
+    """
+    import torch
+
+    there = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
+    if torch.backends.mps.is_available():
+        there.append("mps")
+    if name == "auto":
+        return next((device for device in ("cuda:0", "mps") if device in there), "cpu")
+    device = "cuda:0" if name == "cuda" else name
+    if device not in there:
+        raise ConfigError(
+            f"runtime.device is {name!r}; this machine has {', '.join(there)}; wanted auto or one of them"
+        )
+    return device
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the warnings that EasyOCR 1.7 itself causes in newer versions of torch and Pillow."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"torch\.ao\.quantization is deprecated")
+        warnings.filterwarnings("ignore", message=r"torch\.quantize_per_tensor")
+        warnings.filterwarnings("ignore", message=r"'pin_memory' argument is set")
+        warnings.filterwarnings("ignore", message=r"'mode' parameter is deprecated")
+        yield

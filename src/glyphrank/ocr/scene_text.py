@@ -1,0 +1,185 @@
+"""Text in pictures and clips, found and read by EasyOCR (github.com/JaidedAI/EasyOCR)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+import numpy as np
+
+from glyphrank.identity import Location
+from glyphrank.media.faults import MediaError
+from glyphrank.ocr.scene_files import DETECTOR, RECOGNISERS
+from glyphrank.ocr.scene_languages import GREEDY, model_for
+from glyphrank.ocr.scene_reader import load_reader, read_picture
+from glyphrank.ocr.scene_weights import find_weights
+from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, UInt8Array
+
+LEAST_SIDE = 4
+"""Pixels, as the detector sees them, that a frame must have in both directions: no letter is smaller, and EasyOCR
+fails on frames that its reduction leaves without a side."""
+
+Box = tuple[float, float, float, float]
+Detection = tuple[str, float | None, Box]
+
+
+class Decoder(StrEnum):
+    """How the recogniser's probabilities become text."""
+
+    greedy = "greedy"
+    beamsearch = "beamsearch"
+
+
+@dataclass(frozen=True)
+class EasyOcr:
+    """Reads every frame that differs from those before it; lines come raw, in the engine's order, with confidence.
+
+    Lines of a frame that repeats are repeated under its own number and time. What is not a field here keeps EasyOCR's
+    default, and paragraphs are never joined, since that loses the confidence.
+
+    Attributes:
+        languages: codes of EasyOCR, e.g. `ko`, `en`; which go together is said in `scene_languages`.
+        folder: folder with the weights, looked at before EasyOCR's own; its whole content is part of the key.
+        canvas_size, mag_ratio: pixels of the long side at which text is looked for at most, and the factor by which
+            a frame is enlarged before.
+        text_threshold, low_text, link_threshold: of the detector, each in [0, 1].
+        min_size: pixels of the long side that a detection must exceed.
+        slope_ths, width_ths, add_margin: up to which slope a box is taken as level; up to which distance boxes of a
+            line are joined, and how much each is widened, both in heights of the box.
+        contrast_ths, adjust_contrast: a box read with less confidence is read again with that contrast.
+        decoder, beam_width: how text is decoded; the width matters to `beamsearch` only.
+        rotations: degrees by which every box is turned for another try, e.g. [90, 180, 270]; the surest one stays.
+        quantize: whether the recogniser computes with 8-bit weights on a CPU (faster, and other numbers).
+        same_frame: mean absolute difference, in [0, 1] of the range of pixels, up to which a frame counts as the last
+            one that was read; 0 takes only identical frames as the same.
+    """
+
+    VERSION: ClassVar[int] = 1
+    PACKAGES: ClassVar[tuple[str, ...]] = ("easyocr", "torch", "torchvision", "opencv-python-headless", "pillow")
+    needs_frames: ClassVar[bool] = True
+
+    languages: tuple[str, ...]
+    folder: Location | None
+    canvas_size: int
+    mag_ratio: float
+    text_threshold: float
+    low_text: float
+    link_threshold: float
+    min_size: int
+    slope_ths: float
+    width_ths: float
+    add_margin: float
+    contrast_ths: float
+    adjust_contrast: float
+    decoder: Decoder
+    beam_width: int
+    rotations: tuple[int, ...]
+    quantize: bool
+    same_frame: float
+
+    def __post_init__(self) -> None:
+        model = model_for(self.languages)
+        for name in ("text_threshold", "low_text", "link_threshold", "contrast_ths", "adjust_contrast", "same_frame"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; wanted a number from 0 to 1")
+        for name in ("slope_ths", "width_ths", "add_margin", "min_size"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; wanted at least 0")
+        if self.canvas_size < 32 or self.beam_width < 1 or not self.mag_ratio > 0:
+            raise ValueError(
+                f"canvas_size is {self.canvas_size}, beam_width {self.beam_width} and mag_ratio {self.mag_ratio}; "
+                "wanted at least 32, at least 1 and more than 0"
+            )
+        if model in GREEDY and self.decoder is not Decoder.greedy:
+            raise ValueError(f"decoder is {self.decoder}; wanted greedy: EasyOCR decodes Chinese in no other way")
+        if any(not 0 < angle < 360 for angle in self.rotations):
+            raise ValueError(f"rotations are {list(self.rotations)}; wanted degrees between 0 and 360")
+
+    def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
+        """The lines of all frames of an item, frame by frame; a `failure` where it or its frames cannot be read.
+
+        Raises:
+            DataError: the weights cannot be found, fetched or loaded.
+            ConfigError: the device is not on this machine.
+        """
+        try:
+            seen = frames()
+        except MediaError as error:
+            return _failed(str(error))
+        needed = (DETECTOR, RECOGNISERS[model_for(self.languages)])
+        detector, recogniser = find_weights(needed, self.folder, runtime)
+        reader = load_reader(self.languages, detector, recogniser, self.quantize, runtime.device)
+        try:
+            return Reading(Source.scene, tuple(self._lines(reader, seen)))
+        except Exception as error:  # EasyOCR trips over boxes without area, memory, and more
+            return _failed(f"EasyOCR failed: {type(error).__name__}: {error}")
+
+    def _lines(self, reader: Any, frames: Frames) -> list[Line]:
+        lines = []
+        for number, found in enumerate(self._found(reader, frames.images)):
+            time = None if frames.times is None else float(frames.times[number])
+            lines += [Line(text, confidence, box, number, time) for text, confidence, box in found]
+        return lines
+
+    def _found(self, reader: Any, images: Sequence[UInt8Array]) -> list[list[Detection]]:
+        """What each frame holds; a frame that repeats shares the list of the one that was read."""
+        known: dict[tuple[tuple[int, ...], bytes], list[Detection]] = {}
+        found, last = [], None
+        for image in images:
+            same = (image.shape, hashlib.sha256(image.tobytes()).digest())
+            if same not in known:
+                if last is not None and self.same_frame > 0 and _difference(last[0], image) <= self.same_frame:
+                    known[same] = last[1]
+                else:
+                    known[same] = self._read(reader, image)
+                    last = (image, known[same])
+            found.append(known[same])
+        return found
+
+    def _read(self, reader: Any, image: UInt8Array) -> list[Detection]:
+        height, width = image.shape[:2]
+        if min(height, width) * min(1.0, self.canvas_size / max(height, width)) < LEAST_SIDE:
+            return []
+        results = read_picture(reader, image, self._options())
+        return [(str(result[1]), _confidence(result), _box(result[0], width, height)) for result in results]
+
+    def _options(self) -> dict[str, object]:
+        """The arguments of `readtext` under EasyOCR's names."""
+        names = ("canvas_size", "mag_ratio", "text_threshold", "low_text", "link_threshold", "min_size", "slope_ths")
+        more = ("width_ths", "add_margin", "contrast_ths", "adjust_contrast")
+        return {
+            **{name: getattr(self, name) for name in (*names, *more)},
+            "decoder": self.decoder.value,
+            "beamWidth": self.beam_width,
+            "rotation_info": list(self.rotations) or None,
+        }
+
+
+def _failed(why: str) -> Reading:
+    return Reading(Source.scene, failure=why)
+
+
+def _difference(before: UInt8Array, after: UInt8Array) -> float:
+    """Mean absolute difference of two frames in [0, 1]; 1 where their sizes differ."""
+    if before.shape != after.shape:
+        return 1.0
+    return float(np.abs(before.astype(np.int16) - after).mean()) / 255
+
+
+def _confidence(result: Sequence[Any]) -> float | None:
+    """Of a detection, in [0, 1]; None where EasyOCR gives none, 0 where it was left without any probability."""
+    if len(result) < 3:
+        return None
+    value = float(result[2])
+    return 0.0 if math.isnan(value) else min(max(value, 0.0), 1.0)
+
+
+def _box(corners: Sequence[Sequence[Any]], width: int, height: int) -> Box:
+    """Left, top, right and bottom of four corners in pixels, as fractions of the frame and inside it."""
+    across = [min(max(float(x) / width, 0.0), 1.0) for x, _ in corners]
+    down = [min(max(float(y) / height, 0.0), 1.0) for _, y in corners]
+    return min(across), min(down), max(across), max(down)

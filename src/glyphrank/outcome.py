@@ -1,0 +1,39 @@
+"""What comes of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run's outcome, as `report.json` holds it.
+
+    Attributes:
+        metrics: flat names of DESIGN section 6 (`recall_at_1`, `v2t/median_rank`), fractions in [0, 1] or ranks.
+        bounds: for each metric that the tie rule changes, its [worst, best] value over the orders of ties.
+        channels: each channel's own metrics, under the same names.
+        slices: field -> value -> metrics of the queries with that value, `queries` among them.
+        counts: queries, items, failed_items, tied_queries, truncated_texts, ...
+        failures: item id -> why it could not be read or encoded.
+        losses: what an approximate index loses: name of a forward metric -> its value under exact search minus its own.
+        tags: what stands on the run for filtering, e.g. `random_weights`.
+        lineage: stage -> key or fingerprint behind the numbers.
+        notes, config: what was odd, in sentences; the resolved configuration, secrets removed.
+    """
+
+    identity: str
+    task: str
+    primary: str
+    metrics: Mapping[str, float]
+    bounds: Mapping[str, tuple[float, float]]
+    channels: Mapping[str, Mapping[str, float]]
+    slices: Mapping[str, Mapping[str, Mapping[str, float]]]
+    counts: Mapping[str, int]
+    failures: Mapping[str, str]
+    losses: Mapping[str, float]
+    tags: Mapping[str, str]
+    lineage: Mapping[str, str]
+    notes: tuple[str, ...]
+    config: Mapping[str, object]

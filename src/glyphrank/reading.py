@@ -1,0 +1,116 @@
+"""Readings of items, behind the cache: each engine's own, addressed by what the engine looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from glyphrank.cache import Stage, remember
+from glyphrank.errors import ConfigError
+from glyphrank.identity import FileDigests, digest_json, recipe
+from glyphrank.media.faults import MediaError
+from glyphrank.ocr import OcrEngine, Pair
+from glyphrank.progress import track
+from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, TextState
+from glyphrank.shards import LinesCodec
+from glyphrank.sight import Sight
+
+FEW_A_SHARD, MANY_A_SHARD = 8, 128
+"""Items of a shard when something is opened for each, and when only texts are taken over."""
+
+
+def read_items(ocr: OcrEngine, items: Sequence[Item], sight: Sight, runtime: Runtime) -> list[Reading]:
+    """The reading of every item, equal items read once. Failures are not kept: the next run tries again."""
+    if isinstance(ocr, Pair):
+        return _read_in_turn(ocr, items, sight, runtime)
+    return _read_looks(ocr, items, sight, runtime) if ocr.needs_frames else _read_texts(ocr, items, runtime)
+
+
+def _read_in_turn(pair: Pair, items: Sequence[Item], sight: Sight, runtime: Runtime) -> list[Reading]:
+    """Each item by the first engine, or by the second where that is not enough."""
+    readings = read_items(pair.first, items, sight, runtime)
+    again = [position for position, reading in enumerate(readings) if not pair.enough(reading)]
+    second = read_items(pair.second, [items[position] for position in again], sight, runtime)
+    for position, reading in zip(again, second, strict=True):
+        readings[position] = better(readings[position], reading)
+    return readings
+
+
+def better(first: Reading, second: Reading) -> Reading:
+    """What stands of two readings of an item, the first of which was not enough."""
+    if second.failure is None:
+        return second
+    return replace(first, failure=f"{first.failure}; {second.failure}") if first.failure else first
+
+
+def _read_texts(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list[Reading]:
+    """Readings by an engine that takes texts; its inputs are the published text and the file."""
+
+    def frames() -> Frames:
+        raise ConfigError(f"{type(ocr).__name__} asks for frames although its needs_frames is False")
+
+    inputs = [digest_json([item.text, item.media and item.media.digest]) for item in items]
+    spacing = FEW_A_SHARD if any(item.media for item in items) else MANY_A_SHARD
+    return _remember(
+        ocr, inputs, lambda at: [ocr.read(items[position], frames, runtime) for position in at], spacing, runtime
+    )
+
+
+def _read_looks(ocr: OcrEngine, items: Sequence[Item], sight: Sight, runtime: Runtime) -> list[Reading]:
+    """Readings by an engine that looks at frames; its inputs are their pixels."""
+    pixels = sight.pixels(items)
+    readings = {position: Reading(Source.scene, failure=why) for position, why in pixels.failures.items()}
+    seen = [position for position in range(len(items)) if position not in readings]
+
+    def work(positions: Sequence[int]) -> list[Reading]:
+        chosen = [items[seen[position]] for position in positions]
+        looks = zip(chosen, sight.frames(chosen), strict=True)
+        return [ocr.read(item, partial(_given, frames), runtime) for item, frames in looks]
+
+    inputs = [str(pixels.digests[position]) for position in seen]
+    readings |= dict(zip(seen, _remember(ocr, inputs, work, FEW_A_SHARD, runtime), strict=True))
+    return [readings[position] for position in range(len(items))]
+
+
+def _given(frames: Frames | MediaError) -> Frames:
+    if isinstance(frames, MediaError):
+        raise frames
+    return frames
+
+
+def _remember(
+    ocr: OcrEngine,
+    inputs: Sequence[str],
+    read: Callable[[Sequence[int]], Sequence[Reading]],
+    spacing: int,
+    runtime: Runtime,
+) -> list[Reading]:
+    failures: dict[str, Reading] = {}
+
+    def work(positions: Sequence[int]) -> list[Any]:
+        readings = dict(zip(positions, read(positions), strict=True))
+        failures.update({inputs[position]: found for position, found in readings.items() if found.failure})
+        return [None if found.failure else _plain(found) for found in readings.values()]
+
+    what = recipe(ocr, FileDigests(runtime.cache / "files"))
+    device = runtime.device if ocr.needs_frames else None
+    stage = Stage(runtime.cache, "reading", what, digest_json(what), spacing, LinesCodec(), device)
+    with track(len(set(inputs)), "reading items") as progress:
+        found = remember(stage, inputs, work, progress.advance)
+    known = dict(zip(found.digests, found.values, strict=True))
+    return [failures[digest] if digest in failures else _reading(known[digest]) for digest in inputs]
+
+
+def _plain(reading: Reading) -> dict[str, Any]:
+    lines = [[line.text, line.confidence, line.box, line.frame, line.time] for line in reading.lines]
+    return {"source": reading.source.value, "lines": lines, "state": reading.state.value}
+
+
+def _reading(stored: Mapping[str, Any]) -> Reading:
+    lines = tuple(
+        Line(text, confidence, None if box is None else tuple(box), frame, time)
+        for text, confidence, box, frame, time in stored["lines"]
+    )
+    return Reading(Source(stored["source"]), lines, state=TextState(stored["state"]))

@@ -1,0 +1,139 @@
+"""What the stages see of items: frames, decoded ahead of them in other processes and addressed by their pixels."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol
+
+from glyphrank.cache import Stage, remember
+from glyphrank.identity import FileDigests, digest_json, recipe
+from glyphrank.media import Sampler
+from glyphrank.media.decoder import Decoder, Look, Seen
+from glyphrank.media.faults import MediaError
+from glyphrank.progress import track
+from glyphrank.records import Frames, Item, Media, Runtime, UInt8Array
+from glyphrank.shards import LinesCodec
+
+LOOKS_A_SHARD = 64
+DECODERS = ("decord", "pillow", "pypdfium2")
+VERSION = 1
+"""Raised when the same files and fields give other pixels."""
+
+Prepare = Callable[[UInt8Array], UInt8Array]
+
+
+class Onlooker(Protocol):
+    """A stage that works on frames while they are at hand, so that nothing is decoded twice."""
+
+    @property
+    def prepare(self) -> Prepare:
+        """What is done to each frame where it is decoded."""
+        ...
+
+    def take(self, seen: Iterator[Seen]) -> None:
+        """Works on what is seen, in order, as it comes."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """How n items look.
+
+    Attributes:
+        digests: (n,) digest of each item's decoded frames, None where it has none.
+        failures: position of an item without frames -> why.
+    """
+
+    digests: tuple[str | None, ...]
+    failures: Mapping[int, str]
+
+
+class Sight:
+    """Decodes the items of a run as its stages ask for them; a context, at whose end the decoding processes end."""
+
+    def __init__(self, sampler: Sampler, runtime: Runtime) -> None:
+        self._sampler = sampler
+        self._decoder = Decoder(runtime.workers, runtime.media_seconds, runtime.media_memory)
+        what = {
+            "sampler": recipe(sampler, FileDigests(runtime.cache / "files")),
+            "decoders": {name: _version(name) for name in DECODERS},
+            "version": VERSION,
+        }
+        self._stage = Stage(runtime.cache, "frames", what, digest_json(what), LOOKS_A_SHARD, LinesCodec())
+
+    def __enter__(self) -> Sight:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._decoder.__exit__(kind, error, trace)
+
+    def pixels(self, items: Sequence[Item], onlooker: Onlooker | None = None) -> Pixels:
+        """The digest of every item's frames; what was decoded before is remembered, failures are not.
+
+        Args:
+            items: n items; one without media has no frames.
+            onlooker: gets to see what is decoded.
+        """
+        present = [item.media for item in items if item.media]
+        why: dict[str, str] = {}
+
+        def work(positions: Sequence[int]) -> list[dict[str, str] | None]:
+            return self._look([present[position] for position in positions], onlooker, why)
+
+        with track(len({media.digest for media in present}), "looking at frames") as progress:
+            found = remember(self._stage, [media.digest for media in present], work, progress.advance)
+        known = {digest: value["pixels"] for digest, value in zip(found.digests, found.values, strict=True) if value}
+        failures = {
+            position: why[item.media.digest] if item.media else "it has no media to look at"
+            for position, item in enumerate(items)
+            if item.media is None or item.media.digest not in known
+        }
+        digests = (known.get(item.media.digest) if item.media else None for item in items)
+        return Pixels(tuple(digests), failures)
+
+    def frames(self, items: Iterable[Item], prepare: Prepare | None = None) -> Iterator[Frames | MediaError]:
+        """The frames of items that have media, in order, each decoded a little before it is taken."""
+        media = [item.media for item in items if item.media]
+        for seen in self._decoder.run(media, Look(self._sampler, prepare, pixels=True)):
+            yield seen if isinstance(seen, MediaError) else _frames(seen)
+
+    def _look(
+        self, media: Sequence[Media], onlooker: Onlooker | None, why: dict[str, str]
+    ) -> list[dict[str, str] | None]:
+        """Decodes once, for the digests and for the onlooker."""
+        found: list[dict[str, str] | None] = []
+        look = Look(self._sampler, onlooker.prepare if onlooker else None, pixels=onlooker is not None)
+
+        def noted() -> Iterator[Seen]:
+            for one, seen in zip(media, self._decoder.run(media, look), strict=True):
+                if isinstance(seen, MediaError):
+                    why[one.digest] = str(seen)
+                    found.append(None)
+                else:
+                    found.append({"pixels": seen.digest})
+                    yield seen
+
+        looking = noted()
+        if onlooker:
+            onlooker.take(looking)
+        deque(looking, maxlen=0)  # what the onlooker left
+        return found
+
+
+def _frames(seen: Seen) -> Frames:
+    if seen.frames is None:
+        raise ValueError("the decoder kept the frames that it was asked for")
+    return seen.frames
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None  # decord has no wheel for this platform

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import struct
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFile
+
+from glyphrank.media.faults import MediaError, MediaFault
+from glyphrank.media.images import load_image, reduced
+
+BUDGET = 89_000_000
+
+
+def corners(size: tuple[int, int] = (40, 20)) -> Image.Image:
+    """Red above left, green above right, blue below left, black below right."""
+    image = Image.new("RGB", size)
+    half = size[0] // 2, size[1] // 2
+    image.paste((255, 0, 0), (0, 0, *half))
+    image.paste((0, 255, 0), (half[0], 0, size[0], half[1]))
+    image.paste((0, 0, 255), (0, half[1], half[0], size[1]))
+    return image
+
+
+def load(path: Path, long_side: int = 1600, most_pixels: int = BUDGET) -> np.ndarray:
+    return load_image(path, long_side, most_pixels)
+
+
+def fault(path: Path, most_pixels: int = BUDGET) -> MediaError:
+    with pytest.raises(MediaError, match=f"^{path.name}: ") as caught:
+        load(path, most_pixels=most_pixels)
+    return caught.value
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "webp"])
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_picture_stands_upright_by_its_exif_orientation(tmp_path: Path, suffix: str, orientation: int) -> None:
+    turns = {2: [0], 3: [3], 4: [1], 5: [5], 6: [2], 7: [6], 8: [4]}  # what the camera did, undone by the viewer
+    turned = corners()
+    for turn in turns.get(orientation, []):
+        turned = turned.transpose(Image.Transpose(turn))
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    options = {"jpg": {"quality": 95, "subsampling": 0}, "webp": {"lossless": True}}.get(suffix, {})
+    turned.save(tmp_path / f"a.{suffix}", exif=exif, **options)
+    found = load(tmp_path / f"a.{suffix}")
+    assert found.shape == (20, 40, 3)
+    assert np.abs(found.astype(int) - np.array(corners())).mean() < 5
+
+
+def test_a_16_bit_scan_keeps_its_greys(tmp_path: Path) -> None:  # case E10
+    ramp = np.linspace(0, 65535, 256).round().astype(np.uint16).reshape(16, 16)
+    for suffix in ("png", "tif"):
+        Image.fromarray(ramp).save(tmp_path / f"ramp.{suffix}")
+        found = load(tmp_path / f"ramp.{suffix}")
+        assert len(np.unique(found)) >= 200
+        assert (found[0, 0].tolist(), found[-1, -1].tolist()) == ([0] * 3, [255] * 3)
+
+
+def test_cmyk_pictures_keep_their_colours_with_and_without_adobes_inversion(tmp_path: Path) -> None:
+    cyan = Image.new("CMYK", (16, 16), (255, 0, 0, 0))
+    cyan.save(tmp_path / "inverted.jpg", quality=95)  # Pillow writes the marker of Adobe, and inverted values
+    cyan.save(tmp_path / "plain.tif")
+    assert b"Adobe" in (tmp_path / "inverted.jpg").read_bytes()
+    for name in ("inverted.jpg", "plain.tif"):
+        assert np.abs(load(tmp_path / name)[8, 8].astype(int) - [0, 255, 255]).max() <= 3
+
+
+def test_a_palette_with_transparency_lies_on_white(tmp_path: Path) -> None:
+    image = Image.new("P", (2, 1))
+    image.putpalette([10, 20, 30, 200, 100, 50])
+    image.putpixel((1, 0), 1)
+    for name in ("a.png", "a.gif"):
+        image.save(tmp_path / name, transparency=0)
+        assert load(tmp_path / name).tolist() == [[[255, 255, 255], [200, 100, 50]]]
+
+
+@pytest.mark.parametrize("suffix", ["gif", "png", "tif", "webp"])
+def test_of_several_frames_the_first_is_seen(tmp_path: Path, suffix: str) -> None:
+    frames = [Image.new("RGB", (8, 8), colour) for colour in ("red", "lime", "blue")]
+    options = {"lossless": True} if suffix == "webp" else {}
+    frames[0].save(tmp_path / f"a.{suffix}", save_all=True, append_images=frames[1:], **options)
+    assert load(tmp_path / f"a.{suffix}")[4, 4].tolist() == [255, 0, 0]
+
+
+def test_a_larger_picture_is_reduced_whole_and_a_smaller_one_left(tmp_path: Path) -> None:
+    corners((400, 200)).save(tmp_path / "a.png")
+    found = load(tmp_path / "a.png", long_side=100)
+    assert found.shape == (50, 100, 3)
+    assert [found[y, x].tolist() for y in (2, 47) for x in (2, 97)] == np.array(corners())[::19, ::39].reshape(
+        4, 3
+    ).tolist()
+    assert load(tmp_path / "a.png", long_side=400).shape == (200, 400, 3)
+
+
+def test_a_strip_keeps_at_least_one_pixel(tmp_path: Path) -> None:
+    Image.new("L", (3000, 1), 7).save(tmp_path / "strip.png")
+    assert load(tmp_path / "strip.png", long_side=10).shape == (1, 10, 3)
+
+
+def test_reduced_leaves_a_frame_that_fits_and_reduces_another() -> None:
+    frame = np.full((30, 60, 3), 9, dtype=np.uint8)
+    assert reduced(frame, 60) is frame
+    assert reduced(frame, 20).shape == (10, 20, 3)
+    assert (reduced(frame, 20) == 9).all()
+
+
+def bomb(path: Path, width: int, height: int) -> Path:
+    """A white 1-bit PNG of the size: its rows are made one after the other, and it has few bytes."""
+
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    packer = zlib.compressobj(9)
+    row = b"\0" + b"\xff" * ((width + 7) // 8)
+    body = b"".join(packer.compress(row) for _ in range(height)) + packer.flush()
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b""))
+    return path
+
+
+def test_a_picture_of_190_megapixels_is_refused_by_name_before_it_is_decoded(tmp_path: Path) -> None:  # case E13
+    path = bomb(tmp_path / "scan.png", 19_000, 10_000)
+    assert path.stat().st_size < 100_000
+    error = fault(path)
+    assert error.fault is MediaFault.too_large
+    assert str(error) == (
+        "scan.png: has 190000000 pixels, wanted at most 89000000; raise frames.most_pixels to read it"
+    )
+
+
+@pytest.mark.parametrize("most_pixels", [150, 101, 99])
+def test_the_budget_is_exact_on_either_side_of_pillows_own(tmp_path: Path, most_pixels: int) -> None:  # case E13
+    Image.new("L", (151, 1)).save(tmp_path / "a.png")
+    error = fault(tmp_path / "a.png", most_pixels)
+    assert f"has 151 pixels, wanted at most {most_pixels}" in str(error)
+    assert load(tmp_path / "a.png", most_pixels=151).shape == (1, 151, 3)
+
+
+def test_a_budget_above_pillows_own_limit_is_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)  # as if 89 megapixels were ten
+    Image.new("L", (30, 1)).save(tmp_path / "a.png")
+    assert load(tmp_path / "a.png", most_pixels=30).shape == (1, 30, 3)
+    assert Image.MAX_IMAGE_PIXELS == 10
+
+
+def test_pillows_own_guard_and_its_warnings_are_as_before_afterwards(tmp_path: Path) -> None:
+    before = Image.MAX_IMAGE_PIXELS, list(warnings.filters), ImageFile.LOAD_TRUNCATED_IMAGES
+    fault(bomb(tmp_path / "scan.png", 200, 100), most_pixels=50)
+    assert (Image.MAX_IMAGE_PIXELS, list(warnings.filters), ImageFile.LOAD_TRUNCATED_IMAGES) == before
+    assert before[2] is False
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "gif", "tif", "webp", "bmp"])
+@pytest.mark.parametrize("tenths", [1, 3, 5, 7, 9])
+def test_a_picture_that_is_cut_off_fails_by_name(tmp_path: Path, suffix: str, tenths: int) -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    path = tmp_path / f"a.{suffix}"
+    Image.fromarray(noise).save(path)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) * tenths // 10])
+    assert fault(path).fault in (MediaFault.truncated, MediaFault.damaged)
+
+
+def test_a_cut_jpeg_and_png_are_told_from_damaged_ones(tmp_path: Path) -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    for suffix in ("jpg", "png"):
+        path = tmp_path / f"a.{suffix}"
+        Image.fromarray(noise).save(path)
+        path.write_bytes(path.read_bytes()[:3000])
+        assert fault(path).fault is MediaFault.truncated
+
+
+def test_what_is_no_picture_is_named_so(tmp_path: Path) -> None:
+    (tmp_path / "text.jpg").write_text("just some words, no picture at all")
+    assert fault(tmp_path / "text.jpg").fault is MediaFault.not_media
+
+
+def test_a_picture_of_an_unknown_kind_is_unsupported_rather_than_damaged(tmp_path: Path) -> None:
+    (tmp_path / "a.heic").write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + b"\0" * 100)
+    error = fault(tmp_path / "a.heic")
+    assert error.fault is MediaFault.unsupported
+    assert "'heic'" in str(error)
+
+
+def test_an_orientation_that_cannot_be_read_leaves_the_picture_as_it_is(tmp_path: Path) -> None:
+    corners().save(tmp_path / "a.jpg", exif=b"Exif\0\0II*\0\xff\xff\xff\xff", quality=95)
+    assert load(tmp_path / "a.jpg").shape == (20, 40, 3)

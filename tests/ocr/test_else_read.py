@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from glyphrank.ocr import Pair
+from glyphrank.ocr.else_read import ElseRead
+from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, TextState
+from scene_parts import of_yaml
+from unseen import unseen
+
+ITEM = Item("p", None, None)
+
+
+@dataclass(frozen=True)
+class Says:
+    """Gives one reading, and counts."""
+
+    asked: ClassVar[list[str]] = []
+    name: str
+    reading: Reading
+    needs_frames: bool
+
+    def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
+        self.asked.append(self.name)
+        return self.reading
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Runtime:
+    Says.asked.clear()
+    return Runtime("cpu", 1, 0, 60, 4, False, tmp_path / "outputs", tmp_path / "cache")
+
+
+def layer(*lines: str, failure: str | None = None, state: TextState = TextState.text) -> Reading:
+    return Reading(Source.embedded, tuple(map(Line, lines)), failure, state)
+
+
+SCENE = Reading(Source.scene, (Line("seen", 0.9),))
+
+
+def pair(first: Reading, second: Reading = SCENE) -> ElseRead:
+    return ElseRead(Says("first", first, False), Says("second", second, True), thin_below=8)
+
+
+@pytest.mark.parametrize(
+    ("reading", "enough"),
+    [
+        (layer("eight", "cha r"), True),
+        (layer("seven  ", "c h"), False),
+        (layer(failure="no text layer"), False),
+        (layer(failure="torn", state=TextState.blank), False),
+        (layer("many characters", failure="garbled: 60 %", state=TextState.garbled), False),
+        (layer("many characters", state=TextState.garbled), False),
+        (layer(state=TextState.image_only), False),
+        (layer(state=TextState.blank), True),
+    ],
+)
+def test_enough_counts_characters_without_white_space(reading: Reading, enough: bool) -> None:  # case P01, P02
+    assert pair(layer()).enough(reading) is enough
+
+
+def test_read_asks_the_second_engine_only_where_the_first_is_not_enough(runtime: Runtime) -> None:
+    good = layer("a whole page")
+    assert pair(good).read(ITEM, unseen, runtime) == good
+    assert Says.asked == ["first"]
+    assert pair(layer("12")).read(ITEM, unseen, runtime) == SCENE
+    assert Says.asked == ["first", "first", "second"]
+
+
+def test_read_keeps_a_thin_text_where_the_second_engine_fails(runtime: Runtime) -> None:
+    failed = Reading(Source.scene, failure="no media")
+    assert pair(layer("12"), failed).read(ITEM, unseen, runtime) == layer("12")
+    both = pair(layer(failure="no layer"), failed).read(ITEM, unseen, runtime)
+    assert both.failure == "no layer; no media"
+
+
+def test_else_read_is_a_pair_that_looks_where_one_of_the_two_does() -> None:
+    assert isinstance(pair(layer()), Pair)
+    assert pair(layer()).needs_frames
+    texts = Says("first", layer(), False)
+    assert not ElseRead(texts, texts, 8).needs_frames
+    with pytest.raises(ValueError, match="thin_below is -1; wanted at least 0"):
+        ElseRead(texts, texts, -1)
+
+
+def test_the_engines_of_the_yaml_are_those_of_their_own_yamls_so_that_they_share_a_cache() -> None:
+    built = of_yaml("embedded_else_easyocr")
+    assert built.first == of_yaml("embedded")
+    assert built.second == of_yaml("easyocr_ko_en")
