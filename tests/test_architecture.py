@@ -14,6 +14,7 @@ LAYERS = {
     0: {"__init__", "errors", "ids", "outcome", "records"},
     1: {
         "cache",
+        "devices",
         "expected",
         "fusion",
         "garble",

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from glyphrank.bad_items import check_failures, check_texts
 from glyphrank.channels import Part, lexical_part, text_part, visual_part
+from glyphrank.devices import choose_device
 from glyphrank.identity import FileDigests, digest_json, digest_sources, key
 from glyphrank.measure import (
     bounds_of,
@@ -25,7 +26,7 @@ from glyphrank.measure import (
 from glyphrank.outcome import Report
 from glyphrank.rankings import Asked, Rankings, main_name, rank_all
 from glyphrank.reading import read_items
-from glyphrank.records import Direction, Task
+from glyphrank.records import Direction, NeedsFiles, Task
 from glyphrank.report import results
 from glyphrank.run import Run
 from glyphrank.sight import Sight
@@ -55,6 +56,7 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         logger.info("nothing is recomputed: the result %s is stored (rerun=true measures again)", identity[:12])
         return replace(stored, task=task.name), True
 
+    find_files(run)
     with Sight(run.frames, run.runtime) as sight:
         readings = read_items(run.ocr, task.items, sight, run.runtime) if run.ocr and run.reads else []
         unread = failures_of_readings(task, readings)
@@ -91,6 +93,20 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
     )
     results.keep(store, report, ranks, run.metrics.ties)
     return report, False
+
+
+def find_files(run: Run) -> None:
+    """Looks for what the components run on, so that a missing file is named before hours of work, not after.
+
+    Raises:
+        DataError: weights are not here; ConfigError: the device is not.
+    """
+    components = [run.ocr] if run.reads else []
+    for component in (*components, *(getattr(run, name) for name in run.channels)):
+        if isinstance(component, NeedsFiles):
+            component.find(run.runtime)
+    if run.runtime.device not in ("auto", "cpu"):
+        choose_device(run.runtime.device)
 
 
 def trace(run: Run, task: Task) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +12,7 @@ from glyphrank.identity import FileDigests, digest_json, recipe
 from glyphrank.media.faults import MediaError
 from glyphrank.ocr import OcrEngine, Pair
 from glyphrank.progress import track
-from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, TextState
+from glyphrank.records import Frames, Item, Line, NeedsFiles, Reading, Runtime, Source, TextState
 from glyphrank.shards import LinesCodec
 from glyphrank.sight import Sight
 
@@ -34,15 +33,8 @@ def _read_in_turn(pair: Pair, items: Sequence[Item], sight: Sight, runtime: Runt
     again = [position for position, reading in enumerate(readings) if not pair.enough(reading)]
     second = read_items(pair.second, [items[position] for position in again], sight, runtime)
     for position, reading in zip(again, second, strict=True):
-        readings[position] = better(readings[position], reading)
+        readings[position] = pair.choose(readings[position], reading)
     return readings
-
-
-def better(first: Reading, second: Reading) -> Reading:
-    """What stands of two readings of an item, the first of which was not enough."""
-    if second.failure is None:
-        return second
-    return replace(first, failure=f"{first.failure}; {second.failure}") if first.failure else first
 
 
 def _read_texts(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list[Reading]:
@@ -60,6 +52,8 @@ def _read_texts(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list
 
 def _read_looks(ocr: OcrEngine, items: Sequence[Item], sight: Sight, runtime: Runtime) -> list[Reading]:
     """Readings by an engine that looks at frames; its inputs are their pixels."""
+    if isinstance(ocr, NeedsFiles):
+        ocr.find(runtime)  # what it lacks is said before anything is decoded for it
     pixels = sight.pixels(items)
     readings = {position: Reading(Source.scene, failure=why) for position, why in pixels.failures.items()}
     seen = [position for position in range(len(items)) if position not in readings]

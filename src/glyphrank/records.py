@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,15 @@ class Runtime:
         for name in ("media_seconds", "media_memory"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; wanted more than 0")
+
+
+@runtime_checkable
+class NeedsFiles(Protocol):
+    """A component that runs on files of its own, such as weights; what it lacks is said before any data is read."""
+
+    def find(self, runtime: Runtime) -> object:
+        """Looks for the files, and fetches them where that is allowed; a DataError names what is missing."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import pytest
 from glyphrank.encoders.clip import OpenClip
 from glyphrank.encoders.clip_crop import Crop
 from glyphrank.encoders.clip_model import load_model
-from glyphrank.encoders.device import Precision
+from glyphrank.encoders.precision import Precision
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.identity import FileDigests, key
 from glyphrank.records import Runtime

@@ -15,7 +15,7 @@ from glyphrank.encoders.clip import OpenClip
 from glyphrank.encoders.clip_crop import Crop
 from glyphrank.encoders.clip_tokens import ClipTokeniser
 from glyphrank.encoders.clip_weights import ClipWeights, TextModel
-from glyphrank.encoders.device import Precision
+from glyphrank.encoders.precision import Precision
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.records import Frames, Runtime
 from tiny_clip import TINY, write_tiny_clip

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from glyphrank.encoders import TextEncoder
-from glyphrank.encoders.device import Precision
+from glyphrank.encoders.precision import Precision
 from glyphrank.encoders.sentence_transformer import SentenceTransformer, load_model
 from glyphrank.encoders.weights import Weights
 from glyphrank.errors import ConfigError, DataError

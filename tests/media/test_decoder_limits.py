@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from clip_files import taking, write_clip
+from glyphrank.errors import ConfigError
 from glyphrank.media.decoder import Decoder, Look, Seen
 from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.records import Media
@@ -117,7 +118,8 @@ from glyphrank.media.sampling import Middles
 from glyphrank.records import Media
 from strange_looks import acting
 with Decoder(2, 100, 4) as decoder:
-    run = decoder.run([Media(Path(path), None, "") for path in sys.argv[1:]], Look(Middles(1, 100, 10**6), acting, True))
+    media = [Media(Path(path), None, "") for path in sys.argv[1:]]
+    run = decoder.run(media, Look(Middles(1, 100, 10**6), acting, True))
     next(run)
     print("one is seen", flush=True)
     list(run)
@@ -174,8 +176,6 @@ def test_a_worker_killed_while_it_waits_costs_no_item(tmp_path: Path) -> None:
 def test_workers_that_cannot_start_are_reported_and_not_tried_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from glyphrank.errors import ConfigError
-
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with Decoder(2, 1, 4) as decoder, pytest.raises(ConfigError, match=r"ended while it started \(exit code 1\)"):
         list(decoder.run([picture(tmp_path, "good", "a")], PREPARED))

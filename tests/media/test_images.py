@@ -4,6 +4,7 @@ import struct
 import warnings
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def test_a_picture_stands_upright_by_its_exif_orientation(tmp_path: Path, suffix
         turned = turned.transpose(Image.Transpose(turn))
     exif = Image.Exif()
     exif[0x0112] = orientation
-    options = {"jpg": {"quality": 95, "subsampling": 0}, "webp": {"lossless": True}}.get(suffix, {})
+    options: dict[str, Any] = {"quality": 95, "subsampling": 0} if suffix == "jpg" else {"lossless": True}
     turned.save(tmp_path / f"a.{suffix}", exif=exif, **options)
     found = load(tmp_path / f"a.{suffix}")
     assert found.shape == (20, 40, 3)
@@ -81,7 +82,7 @@ def test_a_palette_with_transparency_lies_on_white(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["gif", "png", "tif", "webp"])
 def test_of_several_frames_the_first_is_seen(tmp_path: Path, suffix: str) -> None:
     frames = [Image.new("RGB", (8, 8), colour) for colour in ("red", "lime", "blue")]
-    options = {"lossless": True} if suffix == "webp" else {}
+    options: dict[str, Any] = {"lossless": True} if suffix == "webp" else {}
     frames[0].save(tmp_path / f"a.{suffix}", save_all=True, append_images=frames[1:], **options)
     assert load(tmp_path / f"a.{suffix}")[4, 4].tolist() == [255, 0, 0]
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from glyphrank.devices import choose_device
 from glyphrank.errors import ConfigError, DataError
-from glyphrank.ocr.scene_reader import choose_device, load_reader
+from glyphrank.ocr.scene_reader import load_reader
 from glyphrank.ocr.scene_weights import PACKAGE
 from glyphrank.records import Frames, Item, Reading, Runtime, Source, UInt8Array
 from scene_parts import easyocr_en

@@ -43,7 +43,7 @@ def write_clip(path: Path, count: int, rate: float = 10.0) -> Path:
     """A clip of numbered frames by OpenCV's own writer."""
     import cv2
 
-    writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*"mp4v"), rate, SIZE)
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"mp4v"), rate, SIZE)
     for number in range(count):
         writer.write(np.ascontiguousarray(numbered(number)[:, :, ::-1]))
     writer.release()

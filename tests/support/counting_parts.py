@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -118,3 +118,6 @@ class Twofold:
 
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         raise NotImplementedError
+
+    def choose(self, first: Reading, second: Reading) -> Reading:
+        return second if second.failure is None else replace(first, failure=f"{first.failure}; {second.failure}")

@@ -12,7 +12,7 @@ import numpy as np
 from glyphrank.encoders.clip import OpenClip
 from glyphrank.encoders.clip_crop import Crop
 from glyphrank.encoders.clip_weights import ClipWeights
-from glyphrank.encoders.device import Precision
+from glyphrank.encoders.precision import Precision
 from glyphrank.records import Frames, Runtime, UInt8Array
 
 WEIGHTS = "open_clip_model.safetensors"

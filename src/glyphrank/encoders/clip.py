@@ -10,12 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from glyphrank.devices import choose_device
 from glyphrank.encoders.clip_crop import Crop, Preparation
 from glyphrank.encoders.clip_folder import read_settings
 from glyphrank.encoders.clip_model import ClipModel, ClipSource, load_model
 from glyphrank.encoders.clip_weights import ClipWeights, TextModel
-from glyphrank.encoders.device import Precision, choose_device
 from glyphrank.encoders.plain import plain
+from glyphrank.encoders.precision import Precision
 from glyphrank.errors import ConfigError
 from glyphrank.records import Encoded, FloatArray, Frames, IntArray, Runtime, UInt8Array
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from glyphrank.encoders.clip_folder import ClipSettings, read_settings, weight_files
 from glyphrank.encoders.clip_tokens import ClipTokeniser, load_tokeniser
-from glyphrank.encoders.device import Precision
+from glyphrank.encoders.precision import Precision
 from glyphrank.errors import DataError
 from glyphrank.records import Encoded, FloatArray, UInt8Array
 

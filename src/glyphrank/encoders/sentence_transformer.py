@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from glyphrank.encoders.device import Precision, choose_device
+from glyphrank.devices import choose_device
 from glyphrank.encoders.plain import plain
+from glyphrank.encoders.precision import Precision
 from glyphrank.encoders.weights import Weights
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.records import Encoded, IntArray, Runtime
@@ -47,6 +48,10 @@ class SentenceTransformer:
         if self.max_length < 3:
             raise ValueError(f"max_length is {self.max_length}; wanted at least 3, a token between two special ones")
 
+    def find(self, runtime: Runtime) -> Path:
+        """The folder of the model; no model library is imported. Errors as in `Weights.find`."""
+        return self.weights.find(runtime)
+
     def encode_queries(self, texts: Sequence[str], runtime: Runtime) -> Encoded:
         """Vectors of n queries as the model gives them, (n, d) float32, and which were truncated.
 
@@ -65,7 +70,7 @@ class SentenceTransformer:
     def _encode(self, texts: Sequence[str], prompt: str, runtime: Runtime) -> Encoded:
         if not texts:
             return Encoded(np.empty((0, 0), dtype=np.float32), np.zeros(0, dtype=np.bool_))
-        model = load_model(self.weights.find(runtime), self.precision, choose_device(runtime.device))
+        model = load_model(self.find(runtime), self.precision, choose_device(runtime.device))
         self._check_length(model)
         model.max_seq_length = self.max_length
         plain_texts = [plain(text) for text in texts]

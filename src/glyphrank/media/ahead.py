@@ -111,19 +111,17 @@ class Ahead:
         """Gives waiting processes the next items, as far ahead as is allowed."""
         with self._news:
             limit = min(len(self._media), self._taken + _AHEAD * self._crew.size)
-        open_now = limit - self._given
-        busy = sum(process.task is not None for process in self._crew.processes)
-        self._crew.fill(busy + max(0, open_now))
-        for process in list(self._crew.processes):
-            if self._given >= limit:
+        while self._given < limit:
+            busy = sum(process.task is not None for process in self._crew.processes)
+            self._crew.fill(busy + limit - self._given)
+            process = next((process for process in self._crew.processes if process.waits), None)
+            if process is None:
                 return
-            if not process.waits:
-                continue
             task = next(_NUMBERS)
             if process.give(task, self._look, self._media[self._given]):
                 self._positions[task] = self._given
                 self._given += 1
-            else:
+            else:  # it died while it waited
                 self._crew.remove(process)
 
     def _listen(self) -> None:
@@ -150,9 +148,12 @@ class Ahead:
             return
         for name, level, text in answer.logs:
             logging.getLogger(name).log(level, "%s", text)
+        if task is None:
+            return
         if answer.last:
             self._crew.remove(process)
-        if task is None:
+            memory = f"the {self._crew.limits.memory:g} GiB that it may take (runtime.media_memory)"
+            self._fail(task, MediaFault.too_large, f"needs more memory than {memory}")
             return
         if answer.bug is not None:
             if task in self._positions:
@@ -168,11 +169,8 @@ class Ahead:
         if starting:
             raise ConfigError(f"a process that decodes media ended while it started ({how}); its message stands above")
         if task is not None:
-            self._fail(
-                task,
-                MediaFault.crashed,
-                f"the process that decoded it died ({how}), perhaps of more memory than it may take",
-            )
+            memory = f"perhaps it needed more than {self._crew.limits.memory:g} GiB (runtime.media_memory)"
+            self._fail(task, MediaFault.crashed, f"the process that decoded it died ({how}); {memory}")
 
     def _too_late(self, process: WorkerProcess) -> None:
         task = process.task

@@ -41,7 +41,7 @@ class Answer:
         seen: a `decoder.Seen`.
         fault: cause and message of an item that cannot be seen.
         bug: what went wrong that is no fault of the item, with a note of where.
-        last: whether the process ends now, as memory that was refused once may stay taken.
+        last: the item needed more memory than it may take; the process ends, as what was taken may stay taken.
         logs: logger, level and text of what was logged on the way.
     """
 

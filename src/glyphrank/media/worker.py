@@ -21,8 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from glyphrank.media.faults import MediaError, MediaFault
-from glyphrank.media.files import shown_name
+from glyphrank.media.faults import MediaError
 from glyphrank.media.processes import Answer, Limits
 from glyphrank.records import Media
 
@@ -66,10 +65,11 @@ def _answer(task: int, look: bytes, media: Media) -> Answer:
     try:
         return Answer(task, seen=loaded(media))
     except MediaError as error:
-        return Answer(task, fault=(error.fault, str(error)), last=isinstance(error.__cause__, MemoryError))
+        if isinstance(error.__cause__, MemoryError):
+            return Answer(task, last=True)
+        return Answer(task, fault=(error.fault, str(error)))
     except MemoryError:
-        reason = "preparing its frames needs more memory than there is"
-        return Answer(task, fault=(MediaFault.too_large, f"{shown_name(media.path)}: {reason}"), last=True)
+        return Answer(task, last=True)
     except Exception as error:
         notes = "\n".join(getattr(error, "__notes__", ()))
         return Answer(task, bug=(str(error) or type(error).__name__, notes))

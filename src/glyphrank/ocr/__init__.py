@@ -46,3 +46,7 @@ class Pair(OcrEngine, Protocol):
     def enough(self, reading: Reading) -> bool:
         """Whether the first engine's reading can stand."""
         ...
+
+    def choose(self, first: Reading, second: Reading) -> Reading:
+        """What stands of two readings of an item, the first of which was not enough."""
+        ...

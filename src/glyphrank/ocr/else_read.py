@@ -14,7 +14,8 @@ from glyphrank.records import Frames, Item, Reading, Runtime, TextState
 class ElseRead:
     """An engine for text layers with one for pixels behind it, for pages whose layer is missing, thin or garbled.
 
-    A page that is blank needs no second reading. Where the second engine fails, what the first has read stands.
+    A page that is blank needs no second reading. Where the second engine fails or finds nothing, what the first
+    has read stands.
 
     Attributes:
         first, second: the engines.
@@ -45,9 +46,12 @@ class ElseRead:
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         """The first engine's reading where it is enough, else the second's; a `failure` when neither can read."""
         first = self.first.read(item, frames, runtime)
-        if self.enough(first):
+        return first if self.enough(first) else self.choose(first, self.second.read(item, frames, runtime))
+
+    def choose(self, first: Reading, second: Reading) -> Reading:
+        """The second reading, or the first where the second failed, or found nothing and the first has lines."""
+        if first.failure is None and (second.failure is not None or (first.lines and not second.lines)):
             return first
-        second = self.second.read(item, frames, runtime)
-        if second.failure is None:
-            return second
-        return first if first.failure is None else replace(first, failure=f"{first.failure}; {second.failure}")
+        if first.failure is not None and second.failure is not None:
+            return replace(first, failure=f"{first.failure}; {second.failure}")
+        return second

@@ -12,6 +12,7 @@ _LATIN = """
     af az bs cs cy da de en es et fr ga hr hu id is it ku la lt lv mi ms mt nl no oc pi pl pt ro rs_latin sk sl sq sv
     sw tl tr uz vi
 """
+_CYRILLIC = "ru rs_cyrillic be bg uk mn abq ady kbd ava dar inh che lbe lez tab tjk"  # codespell:ignore inh
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,12 @@ SCRIPTS = (
     _script("japanese_g2", "ja"),
     _script("korean_g2", "ko"),
     _script("tamil_g1", "ta"),
-    _script("telugu_g2", "te"),
+    _script("telugu_g2", "te"),  # codespell:ignore te
     _script("kannada_g2", "kn"),
     _script("bengali_g1", "bn as"),
     _script("arabic_g1", "ar fa ug ur"),
     _script("devanagari_g1", "hi mr ne bh mai ang bho mah sck new gom"),
-    _script("cyrillic_g2", "ru rs_cyrillic be bg uk mn abq ady kbd ava dar inh che lbe lez tab tjk"),
+    _script("cyrillic_g2", _CYRILLIC),
     _script("latin_g2", _LATIN),
 )
 """EasyOCR also lists `mni`, `sa` and `bgc`, but comes without their characters and fails on them."""

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from glyphrank.errors import ConfigError, DataError
+from glyphrank.devices import choose_device
+from glyphrank.errors import DataError
 from glyphrank.records import UInt8Array
 
 
@@ -59,27 +60,6 @@ def read_picture(reader: Any, picture: UInt8Array, options: Mapping[str, object]
     """
     with _quiet():
         return list(reader.readtext(picture[:, :, ::-1].copy(), batch_size=1, workers=0, paragraph=False, **options))
-
-
-def choose_device(name: str) -> str:
-    """The device that `runtime.device` means: `auto` takes a CUDA device, else Apple's, else the CPU.
-
-    Raises:
-        ConfigError: the device is not on this machine.
-    """
-    import torch
-
-    there = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
-    if torch.backends.mps.is_available():
-        there.append("mps")
-    if name == "auto":
-        return next((device for device in ("cuda:0", "mps") if device in there), "cpu")
-    device = "cuda:0" if name == "cuda" else name
-    if device not in there:
-        raise ConfigError(
-            f"runtime.device is {name!r}; this machine has {', '.join(there)}; wanted auto or one of them"
-        )
-    return device
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -99,6 +100,14 @@ class EasyOcr:
         if any(not 0 < angle < 360 for angle in self.rotations):
             raise ValueError(f"rotations are {list(self.rotations)}; wanted degrees between 0 and 360")
 
+    def find(self, runtime: Runtime) -> tuple[Path, ...]:
+        """The files of the detector and the recogniser; EasyOCR is not imported.
+
+        Raises:
+            DataError: a file is nowhere that may be looked at, or is not the one that its digest names.
+        """
+        return find_weights((DETECTOR, RECOGNISERS[model_for(self.languages)]), self.folder, runtime)
+
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         """The lines of all frames of an item, frame by frame; a `failure` where it or its frames cannot be read.
 
@@ -110,8 +119,7 @@ class EasyOcr:
             seen = frames()
         except MediaError as error:
             return _failed(str(error))
-        needed = (DETECTOR, RECOGNISERS[model_for(self.languages)])
-        detector, recogniser = find_weights(needed, self.folder, runtime)
+        detector, recogniser = self.find(runtime)
         reader = load_reader(self.languages, detector, recogniser, self.quantize, runtime.device)
         try:
             return Reading(Source.scene, tuple(self._lines(reader, seen)))

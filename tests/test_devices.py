@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from glyphrank.encoders.device import choose_device
+from glyphrank.devices import choose_device
 from glyphrank.errors import ConfigError
 
 

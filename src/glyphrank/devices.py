@@ -1,18 +1,8 @@
-"""Where models run, and in which numbers."""
+"""Where models run."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from glyphrank.errors import ConfigError
-
-
-class Precision(StrEnum):
-    """Numbers in which a model computes; what it returns is float32 in any case."""
-
-    float32 = "float32"
-    float16 = "float16"
-    bfloat16 = "bfloat16"
 
 
 def choose_device(name: str) -> str:
