@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import struct
 import warnings
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
+from bombs import bomb
 from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.media.images import load_image, reduced
 
@@ -107,20 +106,6 @@ def test_reduced_leaves_a_frame_that_fits_and_reduces_another() -> None:
     assert reduced(frame, 60) is frame
     assert reduced(frame, 20).shape == (10, 20, 3)
     assert (reduced(frame, 20) == 9).all()
-
-
-def bomb(path: Path, width: int, height: int) -> Path:
-    """A white 1-bit PNG of the size: its rows are made one after the other, and it has few bytes."""
-
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-
-    packer = zlib.compressobj(9)
-    row = b"\0" + b"\xff" * ((width + 7) // 8)
-    body = b"".join(packer.compress(row) for _ in range(height)) + packer.flush()
-    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b""))
-    return path
 
 
 def test_a_picture_of_190_megapixels_is_refused_by_name_before_it_is_decoded(tmp_path: Path) -> None:  # case E13

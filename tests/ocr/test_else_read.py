@@ -72,9 +72,12 @@ def test_read_asks_the_second_engine_only_where_the_first_is_not_enough(runtime:
     assert Says.asked == ["first", "first", "second"]
 
 
-def test_read_keeps_a_thin_text_where_the_second_engine_fails(runtime: Runtime) -> None:
+def test_read_keeps_a_thin_text_where_the_second_engine_fails_or_finds_nothing(runtime: Runtime) -> None:
     failed = Reading(Source.scene, failure="no media")
     assert pair(layer("12"), failed).read(ITEM, unseen, runtime) == layer("12")
+    nothing = Reading(Source.scene)
+    assert pair(layer("12"), nothing).read(ITEM, unseen, runtime) == layer("12")
+    assert pair(layer(failure="no layer"), nothing).read(ITEM, unseen, runtime) == nothing
     both = pair(layer(failure="no layer"), failed).read(ITEM, unseen, runtime)
     assert both.failure == "no layer; no media"
 

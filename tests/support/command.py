@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 
-def glyphrank(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def glyphrank(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, seconds: float = 300
+) -> subprocess.CompletedProcess[str]:
     """`glyphrank ARGUMENTS` from `cwd`, with outputs below it unless `env` says otherwise."""
     surroundings = {**os.environ, "GLYPHRANK_OUTPUTS": "outputs", "COLUMNS": "200", **(env or {})}
     surroundings.pop("HYDRA_FULL_ERROR", None)
@@ -21,14 +23,16 @@ def glyphrank(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None) 
         env=surroundings,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=seconds,
         check=False,
     )
 
 
-def ran(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def ran(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, seconds: float = 300
+) -> subprocess.CompletedProcess[str]:
     """The same, for commands that must succeed."""
-    done = glyphrank(*arguments, cwd=cwd, env=env)
+    done = glyphrank(*arguments, cwd=cwd, env=env, seconds=seconds)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 

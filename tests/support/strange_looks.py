@@ -39,8 +39,8 @@ def picture(folder: Path, act: str, name: str) -> Media:
 
 
 def acting(image: Image) -> Image:
-    """Does what the colour of the picture says, and halves the picture."""
-    match {colour: act for act, colour in COLOURS.items()}[tuple(image[0, 0].tolist())]:
+    """Does what the colour of the picture says, if anything, and halves the picture."""
+    match {colour: act for act, colour in COLOURS.items()}.get(tuple(image[0, 0].tolist())):
         case "hang":
             while True:
                 pass

@@ -126,14 +126,14 @@ class Ahead:
 
     def _listen(self) -> None:
         """Waits for an answer, the end of a process, the end of an item's time, or a word of the consumer."""
-        processes = {process.connection: process for process in self._crew.processes}
+        processes: dict[Any, WorkerProcess] = {process.connection: process for process in self._crew.processes}
         deadlines = [process.deadline for process in processes.values() if process.deadline is not None]
         timeout = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
         for ready in wait([*processes, self._ear], timeout):
             if ready is self._ear:
                 self._ear.recv_bytes()
             else:
-                self._hear(processes[ready])  # type: ignore[index]
+                self._hear(processes[ready])
         now = time.monotonic()
         for process in list(self._crew.processes):
             if process.deadline is not None and process.deadline <= now:

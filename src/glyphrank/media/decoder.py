@@ -24,6 +24,8 @@ from glyphrank.media.processes import Limits
 from glyphrank.records import Frames, Media, UInt8Array
 
 _LOG = logging.getLogger(__name__)
+_LONGEST, _MOST = 1e6, 1e6
+"""Seconds and GiB that the system can count; more is no limit either."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Decoder:
         if workers and os.name != "posix":
             _LOG.warning("media are decoded in this process, without limits: this system lacks what workers need")
             workers = 0
-        self._crew = Crew(workers, Limits(seconds, memory))
+        self._crew = Crew(workers, Limits(min(seconds, _LONGEST), min(memory, _MOST)))
         self._running: Ahead | None = None
 
     def __enter__(self) -> Decoder:

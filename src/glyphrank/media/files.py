@@ -47,7 +47,7 @@ def head_of(path: Path, length: int) -> bytes:
 
 def shown_name(path: Path) -> str:
     """The name of a file for a message, on one line and not too long."""
-    name = path.name.replace("\x00", "\\x00")
+    name = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in path.name)
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 10]}...{name[-7:]}"
 
 

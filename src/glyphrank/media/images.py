@@ -6,7 +6,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -77,10 +77,9 @@ def _limited_to(most_pixels: int) -> Iterator[None]:
 
 
 def _upright(image: Image.Image) -> Image.Image:
-    try:
-        return ImageOps.exif_transpose(image)
-    except Exception:  # notes that cannot be read say nothing about what is up
-        return image
+    with suppress(Exception):  # notes that cannot be read say nothing about what is up
+        ImageOps.exif_transpose(image, in_place=True)
+    return image
 
 
 def _reduced(image: Image.Image, long_side: int) -> Image.Image:

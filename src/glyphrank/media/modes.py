@@ -24,7 +24,7 @@ def on_white(image: Image.Image) -> Image.Image:
         image = image.convert("LA")
     if image.mode in ("RGBA", "RGBa", "LA", "PA") or image.has_transparency_data:
         return _laid(image.convert("RGBA"))
-    return image.convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def _grey(values: NDArray[np.float64]) -> Image.Image:

@@ -111,10 +111,11 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """Ends the process, and what it started, at once."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.kill()
-        self._process.wait()
+        if self._process.poll() is None:  # the number of one that has ended may be another's by now
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.kill()
+            self._process.wait()
         self.connection.close()
 
     def _send(self, message: object) -> bool:

@@ -81,7 +81,7 @@ def _opened(path: Path, container: Container) -> Any:
     try:
         return decord.VideoReader(str(path.absolute()), num_threads=1, fault_tol=_NO_COPIES)
     except UnicodeEncodeError as error:
-        raise MediaError(MediaFault.unreadable, f"{shown_name(path)!a}: decord wants a name in UTF-8") from error
+        raise MediaError(MediaFault.unreadable, f"{shown_name(path)}: decord wants a name in UTF-8") from error
     except (decord.DECORDError, RuntimeError, AssertionError) as error:
         message = str(error)
         if _NO_DECODER in message:

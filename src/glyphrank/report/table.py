@@ -42,13 +42,17 @@ def show(report: Report, reused: bool, stream: TextIO) -> None:
     if any(_bracket(bounds, name) for name, bounds in report.bounds.items() if name.removeprefix(REVERSE) in COLUMNS):
         console.print("in brackets: the worst and the best value that other orders of equal scores would give")
     if report.losses:
-        lost = ", ".join(
-            f"{COLUMNS[name]} {_number(name, report.losses[name])}" for name in COLUMNS if name in report.losses
-        )
-        missed = report.counts["relevant_not_retrieved"]
-        console.print(escape(f"lost against exact search: {lost}; relevant items not retrieved: {missed}"))
+        console.print(escape(_lost(report)))
     for note in report.notes:
         console.print(escape(f"note: {note}"))
+
+
+def _lost(report: Report) -> str:
+    """What an approximate index costs, in the metrics of the table that it changes."""
+    lost = {name: _number(name, report.losses[name]) for name in COLUMNS if report.losses.get(name)}
+    shown = ", ".join(f"{COLUMNS[name]} {value}" for name, value in lost.items()) or "nothing"
+    missed = report.counts["relevant_not_retrieved"]
+    return f"lost against exact search: {shown}; relevant items not retrieved: {missed}"
 
 
 def _table(report: Report) -> Table:
