@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from glyphrank.media.sampling import Middles
 
 from counting_parts import Colours, Counting, Looking, Twofold
 from glyphrank.channels import visual_part
 from glyphrank.errors import DataError
 from glyphrank.indexes.exact import Exact
+from glyphrank.media.sampling import Middles
 from glyphrank.rankings import Asked
 from glyphrank.reading import read_items
 from glyphrank.records import Query, Runtime, Task
@@ -63,6 +63,19 @@ def test_what_cannot_be_seen_is_named_and_tried_again(tmp_path: Path, sight: Sig
     assert found.failures["dark"] == "its vector is zero or not finite"
     write_picture(tmp_path / "gone.png", "red")
     assert set(encode_frames(Colours(1.0), items, sight, runtime).failures) == {"torn", "dark"}
+
+
+def test_each_of_two_equal_files_is_named_when_they_cannot_be_seen(
+    tmp_path: Path, sight: Sight, runtime: Runtime
+) -> None:
+    good = pictured(write_picture(tmp_path / "good.png", "green"))
+    for name in ("one.png", "two.png"):
+        (tmp_path / name).write_bytes(b"only words")
+    items = [good, pictured(tmp_path / "one.png"), pictured(tmp_path / "two.png")]
+    failures = encode_frames(Colours(1.0), items, sight, runtime).failures
+    readings = read_items(Looking(True), items, sight, runtime)
+    for name, why in [*failures.items(), ("one", readings[1].failure), ("two", readings[2].failure)]:
+        assert str(why).startswith(f"{name}.png"), why
 
 
 def test_a_file_that_vanished_after_its_pixels_were_known_is_named(

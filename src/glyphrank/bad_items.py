@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from glyphrank.errors import DataError
-from glyphrank.records import Task
+from glyphrank.records import Media, Task
 
 MOST_SHOWN = 10
 """Bad items that an error names."""
@@ -50,6 +50,17 @@ def check_texts(task: Task, texts: Sequence[str], failures: Mapping[str, str]) -
     others = "" if len(failures) == len(texts) else ", the others are empty"
     first = f"{task.name}: none of the {len(texts)} items has a text: {len(failures)} cannot be read{others}"
     raise DataError("\n".join([f"{first}; choose another ocr", *shown(failures)]))
+
+
+def of_equal(why: str, looked_at: Media | None, own: Media | None) -> str:
+    """Why an item failed, where only one of several of equal content was looked at: in the end it names its own file.
+
+    >>> of_equal("a.png: torn", Media(Path("/x/a.png"), None, "d"), Media(Path("/x/b.png"), None, "d"))
+    'b.png has the content of a.png: torn'
+    """
+    if looked_at is None or own is None or looked_at.path == own.path or not why.startswith(looked_at.path.name):
+        return why
+    return f"{own.path.name} has the content of {why}"
 
 
 def shown(failures: Mapping[str, str]) -> list[str]:

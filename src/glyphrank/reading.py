@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, remember
 from glyphrank.errors import ConfigError
 from glyphrank.identity import FileDigests, digest_json, recipe
@@ -46,7 +48,7 @@ def _read_texts(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list
     inputs = [digest_json([item.text, item.media and item.media.digest]) for item in items]
     spacing = FEW_A_SHARD if any(item.media for item in items) else MANY_A_SHARD
     return _remember(
-        ocr, inputs, lambda at: [ocr.read(items[position], frames, runtime) for position in at], spacing, runtime
+        ocr, items, inputs, lambda chosen: [ocr.read(item, frames, runtime) for item in chosen], spacing, runtime
     )
 
 
@@ -58,13 +60,13 @@ def _read_looks(ocr: OcrEngine, items: Sequence[Item], sight: Sight, runtime: Ru
     readings = {position: Reading(Source.scene, failure=why) for position, why in pixels.failures.items()}
     seen = [position for position in range(len(items)) if position not in readings]
 
-    def work(positions: Sequence[int]) -> list[Reading]:
-        chosen = [items[seen[position]] for position in positions]
+    def read(chosen: Sequence[Item]) -> list[Reading]:
         looks = zip(chosen, sight.frames(chosen), strict=True)
         return [ocr.read(item, partial(_given, frames), runtime) for item, frames in looks]
 
     inputs = [str(pixels.digests[position]) for position in seen]
-    readings |= dict(zip(seen, _remember(ocr, inputs, work, FEW_A_SHARD, runtime), strict=True))
+    found = _remember(ocr, [items[position] for position in seen], inputs, read, FEW_A_SHARD, runtime)
+    readings |= dict(zip(seen, found, strict=True))
     return [readings[position] for position in range(len(items))]
 
 
@@ -76,17 +78,22 @@ def _given(frames: Frames | MediaError) -> Frames:
 
 def _remember(
     ocr: OcrEngine,
+    items: Sequence[Item],
     inputs: Sequence[str],
-    read: Callable[[Sequence[int]], Sequence[Reading]],
+    read: Callable[[Sequence[Item]], Sequence[Reading]],
     spacing: int,
     runtime: Runtime,
 ) -> list[Reading]:
-    failures: dict[str, Reading] = {}
+    """The reading of each item, by the input that stands for it; a failure is told in the name of each item's file."""
+    failures: dict[str, tuple[Item, str, Reading]] = {}
 
     def work(positions: Sequence[int]) -> list[Any]:
-        readings = dict(zip(positions, read(positions), strict=True))
-        failures.update({inputs[position]: found for position, found in readings.items() if found.failure})
-        return [None if found.failure else _plain(found) for found in readings.values()]
+        chosen = [items[position] for position in positions]
+        readings = read(chosen)
+        for position, item, found in zip(positions, chosen, readings, strict=True):
+            if found.failure is not None:
+                failures[inputs[position]] = (item, found.failure, found)
+        return [_plain(found) if found.failure is None else None for found in readings]
 
     what = recipe(ocr, FileDigests(runtime.cache / "files"))
     device = runtime.device if ocr.needs_frames else None
@@ -94,7 +101,12 @@ def _remember(
     with track(len(set(inputs)), "reading items") as progress:
         found = remember(stage, inputs, work, progress.advance)
     known = dict(zip(found.digests, found.values, strict=True))
-    return [failures[digest] if digest in failures else _reading(known[digest]) for digest in inputs]
+    pairs = zip(items, inputs, strict=True)
+    return [_own(item, *failures[digest]) if digest in failures else _reading(known[digest]) for item, digest in pairs]
+
+
+def _own(item: Item, read: Item, why: str, reading: Reading) -> Reading:
+    return replace(reading, failure=of_equal(why, read.media, item.media))
 
 
 def _plain(reading: Reading) -> dict[str, Any]:

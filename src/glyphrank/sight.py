@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol
 
+from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, remember
 from glyphrank.identity import FileDigests, digest_json, recipe
 from glyphrank.media import Sampler
@@ -81,7 +82,7 @@ class Sight:
             onlooker: gets to see what is decoded.
         """
         present = [item.media for item in items if item.media]
-        why: dict[str, str] = {}
+        why: dict[str, tuple[Media, str]] = {}
 
         def work(positions: Sequence[int]) -> list[dict[str, str] | None]:
             return self._look([present[position] for position in positions], onlooker, why)
@@ -90,7 +91,7 @@ class Sight:
             found = remember(self._stage, [media.digest for media in present], work, progress.advance)
         known = {digest: value["pixels"] for digest, value in zip(found.digests, found.values, strict=True) if value}
         failures = {
-            position: why[item.media.digest] if item.media else "it has no media to look at"
+            position: _reason(item.media, why)
             for position, item in enumerate(items)
             if item.media is None or item.media.digest not in known
         }
@@ -104,7 +105,7 @@ class Sight:
             yield seen if isinstance(seen, MediaError) else _frames(seen)
 
     def _look(
-        self, media: Sequence[Media], onlooker: Onlooker | None, why: dict[str, str]
+        self, media: Sequence[Media], onlooker: Onlooker | None, why: dict[str, tuple[Media, str]]
     ) -> list[dict[str, str] | None]:
         """Decodes once, for the digests and for the onlooker."""
         found: list[dict[str, str] | None] = []
@@ -113,7 +114,7 @@ class Sight:
         def noted() -> Iterator[Seen]:
             for one, seen in zip(media, self._decoder.run(media, look), strict=True):
                 if isinstance(seen, MediaError):
-                    why[one.digest] = str(seen)
+                    why[one.digest] = (one, str(seen))
                     found.append(None)
                 else:
                     found.append({"pixels": seen.digest})
@@ -124,6 +125,13 @@ class Sight:
             onlooker.take(looking)
         deque(looking, maxlen=0)  # what the onlooker left
         return found
+
+
+def _reason(media: Media | None, why: Mapping[str, tuple[Media, str]]) -> str:
+    if media is None:
+        return "it has no media to look at"
+    looked_at, reason = why[media.digest]
+    return of_equal(reason, looked_at, media)
 
 
 def _frames(seen: Seen) -> Frames:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, lookup, remember
 from glyphrank.encoders import VisualEncoder
 from glyphrank.errors import ConfigError
@@ -63,7 +64,8 @@ def encode_frames(encoder: VisualEncoder, items: Sequence[Item], sight: Sight, r
     failures = {items[position].id: reason for position, reason in pixels.failures.items()}
     for item, digest in zip(items, pixels.digests, strict=True):
         if digest in found.failed:
-            failures[item.id] = why.get(str(digest), "its vector is zero or not finite")
+            reason = why.get(str(digest), "its vector is zero or not finite")
+            failures[item.id] = of_equal(reason, examples[str(digest)].media, item.media)
     vectors = Vectors(tuple(found.digests[row] for row in kept), values[kept])
     return EncodedFrames(pixels.digests, vectors, failures)
 

@@ -77,7 +77,9 @@ def test_every_channel_has_its_numbers_in_both_directions_and_reading_reaches_it
         assert report["channels"]["lexical"]["hit_rate_at_1"] == 0.25  # a sign stands in four clips, and is read
         assert report["counts"]["failed_items"] == 0
         assert set(report["lineage"]) >= {"frames", "ocr", "transcript", "visual", "text", "lexical", "index", "fusion"}
-        assert any("a perfect text channel that sees no scene reaches hit_rate_at_1 0.250" in note for note in report["notes"])
+        assert any(
+            "a perfect text channel that sees no scene reaches hit_rate_at_1 0.250" in note for note in report["notes"]
+        )
 
 
 @pytest.mark.timeout(900)
