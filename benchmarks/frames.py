@@ -25,8 +25,6 @@ import numpy as np
 
 import inputs
 from glyphrank.encoders.clip import OpenClip
-from glyphrank.media.decoder import Decoder, Look
-from glyphrank.media.faults import MediaError
 from glyphrank.records import FloatArray, Frames, Item
 from glyphrank.scoring import unit_rows
 from glyphrank.sight import Sight
@@ -83,7 +81,7 @@ def _measure(kind: str, what: str, folder: Path, options: argparse.Namespace) ->
     items = inputs.pages(folder / "pages", options.pages) if what == "pages" else inputs.clips(folder, options.clips)
     encoder = inputs.encoder(folder / "models", options.model)
     runtime = inputs.runtime(folder, batch_size=BATCH)
-    prepared = _prepared(items, encoder, folder) if kind == "preloaded" else []
+    prepared = inputs.prepared(items, encoder, folder) if kind == "preloaded" else []
     encoder.encode_frames(iter([Frames((np.zeros((224, 224, 3), dtype=np.uint8),))]), runtime)
     start = time.perf_counter()
     distance, megabytes, seconds = 0.0, 0.0, 0.0
@@ -104,13 +102,6 @@ def _measure(kind: str, what: str, folder: Path, options: argparse.Namespace) ->
     frames = len(items) * (1 if what == "pages" else inputs.SAMPLER.count)
     measured = {"seconds": seconds, "megabytes": megabytes, "items": len(items), "frames": frames}
     return {**measured, "distance": distance}
-
-
-def _prepared(items: Sequence[Item], encoder: OpenClip, folder: Path) -> list[Frames]:
-    look = Look(inputs.SAMPLER, encoder.preparation(inputs.runtime(folder)), pixels=True)
-    with Decoder(0, 60, 4) as decoder:
-        seen = list(decoder.run([item.media for item in items if item.media], look))
-    return [one.frames for one in seen if not isinstance(one, MediaError) and one.frames]
 
 
 def _serial(items: Sequence[Item], encoder: OpenClip, folder: Path) -> FloatArray:

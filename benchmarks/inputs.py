@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -16,6 +16,8 @@ from glyphrank.encoders.clip_crop import Crop
 from glyphrank.encoders.clip_weights import ClipWeights
 from glyphrank.encoders.precision import Precision
 from glyphrank.identity import digest_file
+from glyphrank.media.decoder import Decoder, Look
+from glyphrank.media.faults import MediaError
 from glyphrank.media.sampling import Middles
 from glyphrank.records import Frames, Item, Line, Media, Reading, Runtime, Source
 
@@ -79,3 +81,11 @@ def clips(folder: Path, count: int) -> list[Item]:
     """Clips of the generated dataset, 320 x 180, 24 frames."""
     task = SampleClips(clips=-(-count // 16) * 16, clips_a_text=4, clips_a_scene=4, seed=7).load(runtime(folder))
     return list(task.items[:count])
+
+
+def prepared(items: Sequence[Item], encoder: OpenClip, folder: Path) -> list[Frames]:
+    """What an encoder that never waits is given."""
+    look = Look(SAMPLER, encoder.preparation(runtime(folder)), pixels=True)
+    with Decoder(2, 60, 4) as decoder:
+        seen = list(decoder.run([item.media for item in items if item.media], look))
+    return [one.frames for one in seen if not isinstance(one, MediaError) and one.frames]
