@@ -47,8 +47,8 @@ def check_texts(task: Task, texts: Sequence[str], failures: Mapping[str, str]) -
     """
     if any(texts) or not texts:
         return
-    others = "" if len(failures) == len(texts) else ", the others are empty"
-    first = f"{task.name}: none of the {len(texts)} items has a text: {len(failures)} cannot be read{others}"
+    first = f"{task.name}: none of the {len(texts)} items has a text: {len(failures)} cannot be read"
+    first += "" if len(failures) == len(texts) else ", the others are empty"
     raise DataError("\n".join([f"{first}; choose another ocr", *shown(failures)]))
 
 

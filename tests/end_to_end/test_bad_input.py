@@ -92,7 +92,7 @@ def test_run_where_no_document_opens_names_the_causes(tmp_path: Path) -> None:
     cut_off(write_pdf(tmp_path / "data" / "cut.pdf", "first"))
     corpus(tmp_path / "data", pages("locked.pdf", "cut.pdf"), QUERIES, QRELS)
     message = refused(*RUN, cwd=tmp_path)
-    assert "2 of 2 items cannot be read or encoded" in message
+    assert "none of the 2 items has a text: 2 cannot be read; choose another ocr" in message
     assert "p1: locked.pdf: encrypted" in message
     assert "p2: cut.pdf: not a PDF, or damaged" in message
 

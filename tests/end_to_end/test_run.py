@@ -146,7 +146,18 @@ def test_help_lists_the_groups_of_conf_alone(tmp_path: Path) -> None:
     text = ran("run", "--help", cwd=tmp_path).stdout
     listed = text.split("== Choices (group=choice) ==")[1].split("== Config")[0]
     groups = [line.split(":")[0] for line in listed.splitlines() if ":" in line]
-    wanted = ["dataset", "encoder", "experiment", "fusion", "index", "metrics", "ocr", "tracking", "transcript"]
+    wanted = [
+        "dataset",
+        "encoder",
+        "experiment",
+        "frames",
+        "fusion",
+        "index",
+        "metrics",
+        "ocr",
+        "tracking",
+        "transcript",
+    ]
     assert groups == wanted
 
 
