@@ -30,6 +30,10 @@ format: .venv/.installed
 
 benchmark: .venv/.installed
 	$(BIN)/python benchmarks/cell.py
+	$(BIN)/python benchmarks/frames.py
+	$(BIN)/python benchmarks/scene_text.py
+	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/gpu_check.py --pages 24 --clips 4
 
 clean:
 	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
