@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,20 @@ class Dark:
 
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         return Reading(Source.scene, tuple(Line(str(int((image < 128).sum()))) for image in frames().images))
+
+
+@dataclass(frozen=True)
+class Patient(Dark):
+    """The same after some seconds, with a line in a file for every item read."""
+
+    seconds: float
+    log: str
+
+    def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
+        time.sleep(self.seconds)
+        with Path(self.log).open("a") as log:
+            log.write(f"{item.id}\n")
+        return super().read(item, frames, runtime)
 
 
 def runtime(folder: Path, device: str = "cpu", batch_size: int = 32, workers: int = 2) -> Runtime:
