@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from capitals import TEXTS, Upper, digest, shard_files, stage
 from glyphrank.cache import Stage, cut, remember
+from glyphrank.errors import DataError
 from glyphrank.shards import ArraysCodec, LinesCodec
 
 
@@ -197,3 +199,12 @@ def test_the_log_says_what_came_from_the_cache(tmp_path: Path, caplog: pytest.Lo
     Upper()(stage(tmp_path), TEXTS[:3])
     Upper()(stage(tmp_path), TEXTS[:4])
     assert "reading: 3 inputs from the cache, 1 worked on (key)" in caplog.text
+
+
+def test_a_shard_made_while_the_component_changed_is_not_kept(tmp_path: Path) -> None:  # case C01
+    changing = iter([True, False])
+    watched = replace(stage(tmp_path), is_current=lambda: next(changing))
+    with pytest.raises(DataError, match="reading: a file that the component runs on changed while it was used"):
+        Upper()(watched, TEXTS)
+    kept = remember(stage(tmp_path), [digest(text) for text in TEXTS], lambda positions: ["new" for _ in positions])
+    assert 0 < sum(value != "new" for value in kept.values) <= 8  # the first shard alone

@@ -12,6 +12,7 @@ from glyphrank.measure import (
     MOST_VALUES,
     bounds_of,
     counts_of,
+    counts_of_misses,
     counts_of_parts,
     counts_of_readings,
     failures_of_parts,
@@ -127,6 +128,10 @@ def test_losses_of_are_exact_minus_found_for_every_channel_and_the_fusion() -> N
     both = losses_of({"visual": found, "fused": found}, {"visual": best, "fused": best}, _protocol())
     assert {name for name in both if not name.startswith("channel/visual/")} == set(alone)
     assert both["channel/visual/mean_rank"] == both["mean_rank"] == alone["mean_rank"] == -1
+
+
+def test_counts_of_misses_are_those_of_each_channel() -> None:
+    assert counts_of_misses({"visual": _ranks(), "fused": _ranks()}) == {"channel/visual/relevant_not_retrieved": 1}
 
 
 def test_notes_of_counts_that_are_zero_are_none() -> None:

@@ -82,6 +82,14 @@ def test_matrix_names_each_distinct_row_by_the_first_id_that_has_it() -> None:
     assert len(matrix(Vectors((), np.empty((0, 1), dtype=np.float32)))[1]) == 0
 
 
+def test_matrix_for_an_approximate_index_has_every_row_once() -> None:  # case I05
+    values = np.repeat(np.eye(20, dtype=np.float32), [2] + [1] * 19, axis=0)
+    vectors = Vectors(tuple(f"i{row}" for row in range(21)), values)
+    entries, number = matrix(vectors, keep_few=False)
+    assert (len(entries.ids), number.tolist()) == (20, [0, *range(20)])
+    assert len(matrix(vectors)[0].ids) == 21
+
+
 def test_matrix_with_few_repeats_copies_nothing_and_scores_the_first_alone() -> None:
     values = np.eye(9, dtype=np.float32)[[0, 1, 2, 3, 4, 5, 6, 7, 1]]
     vectors = Vectors(tuple("abcdefghi"), values)

@@ -15,7 +15,7 @@ from glyphrank.indexes.exact import Exact
 from glyphrank.media.sampling import Middles
 from glyphrank.rankings import Asked
 from glyphrank.reading import read_items
-from glyphrank.records import Query, Runtime, Task
+from glyphrank.records import Item, Query, Runtime, Task
 from glyphrank.sight import Sight
 from glyphrank.visual import encode_frames
 from pictures import pictured, write_picture
@@ -90,6 +90,34 @@ def test_a_file_that_vanished_after_its_pixels_were_known_is_named(
     assert len(found.vectors.ids) == 1
 
 
+def test_a_file_changed_after_the_run_began_is_named_and_kept_out_of_the_cache(
+    tmp_path: Path, sight: Sight, runtime: Runtime
+) -> None:  # case C01
+    write_picture(tmp_path / "a.png", "red")
+    item = pictured(tmp_path / "a.png")
+    other = pictured(write_picture(tmp_path / "b.png", "green"))
+    write_picture(tmp_path / "a.png", "blue")  # the digest is still that of the red one
+    reason = "a.png: it was changed after the run began; run again"
+    assert encode_frames(Colours(1.0), [item, other], sight, runtime).failures == {"a": reason}
+    assert sight.pixels([item]).failures == {0: reason}
+    write_picture(tmp_path / "a.png", "red")
+    again = pictured(tmp_path / "a.png")
+    assert encode_frames(Colours(1.0), [again, other], sight, runtime).vectors.values.tolist() == [[1, 0, 0], [0, 1, 0]]
+    write_picture(tmp_path / "a.png", "blue")  # its look is known, another encoder's vector is not
+    failures = encode_frames(Colours(2.0), [again], sight, runtime).failures
+    assert failures == {"a": reason}
+    assert read_items(Looking(True), [again], sight, runtime)[0].failure == failures["a"]
+
+
+def test_items_without_media_are_counted_and_are_no_failures(tmp_path: Path, sight: Sight, runtime: Runtime) -> None:
+    items = (pictured(write_picture(tmp_path / "red.png", "red")), Item("bare", None, "only text"))
+    task = Task("t", (Query("q", "red"),), items, {"q": {"red": 1.0}}, "f")
+    part = visual_part(Colours(1.0), Exact(), Asked.of(task), items, sight, runtime)
+    assert part.failures == {}
+    assert part.counts["items_without_media"] == 1
+    assert np.isneginf(np.concatenate(list(part.channel.blocks(8)))[:, 1]).all()
+
+
 def test_visual_part_ranks_by_sight(tmp_path: Path, sight: Sight, runtime: Runtime) -> None:
     items = tuple(pictured(write_picture(tmp_path / f"{name}.png", name)) for name in ("red", "green", "blue"))
     task = Task("t", (Query("q", "a green thing"), Query("r", "nothing")), items, {"q": {"green": 1.0}}, "f")
@@ -97,7 +125,7 @@ def test_visual_part_ranks_by_sight(tmp_path: Path, sight: Sight, runtime: Runti
     scores = np.concatenate(list(part.channel.blocks(8)))
     assert scores[0].tolist() == [0, 1, 0]
     assert np.isneginf(scores[1]).all()
-    assert part.counts == {"visual_truncated_queries": 0, "visual_failed_queries": 1}
+    assert part.counts == {"items_without_media": 0, "visual_truncated_queries": 0, "visual_failed_queries": 1}
     assert part.exact is None
 
 

@@ -19,6 +19,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from glyphrank.errors import DataError
 from glyphrank.identity import digest_text
 from glyphrank.redaction import redact
 from glyphrank.shard_folder import ShardFolder
@@ -46,7 +47,9 @@ class Stage(Generic[Value, Values]):
         key: address of the component (`identity.key`), with everything else that can change a value.
         spacing: m: a shard ends after an input whose digest is 0 modulo m, and has at most 2 m inputs. At least 1.
         codec: format of the shards.
-        device: where the work is done, for the manifest.
+        device: says where the work is done, for the manifest; asked when there is work.
+        is_current: whether the component still is what the key says; asked after each shard's work, since weights can
+            be replaced while a run uses them. A shard made with others is not kept.
     """
 
     root: Path
@@ -55,7 +58,8 @@ class Stage(Generic[Value, Values]):
     key: str
     spacing: int
     codec: Codec[Value, Values]
-    device: str | None = None
+    device: Callable[[], str] | None = None
+    is_current: Callable[[], bool] = lambda: True
 
     def __post_init__(self) -> None:
         if self.spacing < 1:
@@ -165,6 +169,7 @@ class _Session(Generic[Value, Values]):
         self._rows = {digest: row for row, digest in enumerate(self.digests)}
         self._gathered: Gatherer[Value, Values] = stage.codec.gather(len(self.digests))
         self._name = stage.name
+        self._is_current = stage.is_current
         self._work = work
         self._advance = advance or (lambda count: None)
         self._failed: set[str] = set()
@@ -220,6 +225,11 @@ class _Session(Generic[Value, Values]):
         values = self._work([self._positions[digest] for digest in missing])
         if len(values) != len(missing):
             raise ValueError(f"{self._name}: {len(values)} values for {len(missing)} inputs; wanted one each")
+        if not self._is_current():
+            raise DataError(
+                f"{self._name}: a file that the component runs on changed while it was used; what was made with it is "
+                "not kept. Run again when nothing writes there any more"
+            )
         made = {digest: value for digest, value in zip(missing, values, strict=True) if value is not None}
         if made:
             # What a cold cache returns is what a warm one will return: the values as they were written.
@@ -255,7 +265,7 @@ def _manifest(stage: Stage[Value, Values]) -> dict[str, object]:
         "key": stage.key,
         "recipe": redact(stage.recipe),
         "versions": {name: _version(name) for name in ("glyphrank", "numpy")} | {"python": platform.python_version()},
-        "device": stage.device,
+        "device": stage.device() if stage.device else None,
         "first_made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
 

@@ -83,7 +83,8 @@ def visual_part(
         raise DataError("\n".join(["channel visual: no item can be seen", *shown(encoded.failures)]))
     queries = encode_queries(encoder, asked.texts, runtime)
     channel, exact = _dense("visual", index, encoded.vectors, encoded.digests, queries, asked)
-    return Part(channel, encoded.failures, _counts_of_queries(queries, asked, "visual_"), exact)
+    without = {"items_without_media": sum(item.media is None for item in items)}
+    return Part(channel, encoded.failures, {**without, **_counts_of_queries(queries, asked, "visual_")}, exact)
 
 
 def _dense(
@@ -100,7 +101,7 @@ def _dense(
         vectors: of the distinct inputs, under their digests.
         digests: (n,) the input of each item, None where it has none.
     """
-    entries, number = matrix(vectors)
+    entries, number = matrix(vectors, keep_few=not index.approximate)
     asking, query_number = matrix(queries.vectors)
     asked_digests = [digest_text(text) for text in asked.texts]
     channel = Channel(

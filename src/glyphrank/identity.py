@@ -27,6 +27,7 @@ Location = Annotated[Path, Place()]
 """The type of a field that is a place: it enters a key as the digest of what it holds, never as its text."""
 
 FileDigest = Callable[[Path], str]
+Stamp = tuple[str | int, ...]
 
 
 def digest_text(*parts: str) -> str:
@@ -65,10 +66,10 @@ class FileDigests:
         Only a regular file is opened: a named pipe would wait for ever, and a device may have no end.
         """
         try:
-            state = path.stat()
-            if not stat.S_ISREG(state.st_mode):
-                raise DataError(f"{path}: cannot be read ({kind_of_file(state.st_mode)}, not a file)")
-            stamp = [str(path.resolve()), state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
+            mode = path.stat().st_mode
+            if not stat.S_ISREG(mode):
+                raise DataError(f"{path}: cannot be read ({kind_of_file(mode)}, not a file)")
+            stamp = list(stamp_of(path))
             memo = self._memory / f"{digest_text(str(stamp[0]))}.json"
             known = _load_json(memo)
             if isinstance(known, dict) and known.get("stamp") == stamp and isinstance(known.get("digest"), str):
@@ -86,6 +87,22 @@ class FileDigests:
         with suppress(OSError):
             self._memory.mkdir(parents=True, exist_ok=True)
             replace_whole(memo, lambda new: new.write_text(json.dumps(entry)), durable=False)
+
+
+def stamp_of(path: Path) -> Stamp:
+    """By what a file is known to be unchanged without being read: resolved path, size, times of change, inode.
+
+    Raises:
+        OSError: the file is not there.
+    """
+    state = path.stat()
+    return str(path.resolve()), state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
+
+
+def stamps_of(folder: Path) -> tuple[Stamp, ...]:
+    """The stamps of all files below a folder, hidden ones left out as in `digest_place`; () where there is none."""
+    shown = (path for path in folder.rglob("*") if not any(part.startswith(".") for part in path.parts[-2:]))
+    return tuple(sorted(stamp_of(path) for path in shown if path.is_file()))
 
 
 def kind_of_file(mode: int) -> str:

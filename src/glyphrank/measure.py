@@ -78,6 +78,15 @@ def counts_of_parts(parts: Sequence[Part]) -> dict[str, int]:
     return {name: count for part in parts for name, count in part.counts.items()}
 
 
+def counts_of_misses(rankings: Rankings) -> dict[str, int]:
+    """Relevant items that each channel did not retrieve, which with an approximate index may be most."""
+    return {
+        f"channel/{name}/relevant_not_retrieved": int((~ranks[Direction.t2v].retrieved).sum())
+        for name, ranks in rankings.items()
+        if name != FUSED
+    }
+
+
 def failures_of_readings(task: Task, readings: Sequence[Reading]) -> dict[str, str]:
     """Item id -> why it could not be read; nothing where nothing was read."""
     found = zip(task.items, readings, strict=True) if readings else ()
@@ -123,10 +132,11 @@ def notes_of(counts: Mapping[str, int], cutoffs: Sequence[int] = ()) -> list[str
     sentences = {
         "queries_without_relevant": "queries without a relevant item, which stand in no mean",
         "items_without_text": "items without text, which text channels never retrieve",
+        "items_without_media": "items without media, which channel visual never retrieves",
         "image_only_items": "items with images but no text, which an OCR engine would read",
         "garbled_items": "items whose text layer is no readable text",
-        "truncated_texts": "texts longer than text.max_length, of which the encoder read the beginning",
-        "truncated_queries": "queries longer than text.max_length, of which the encoder read the beginning",
+        "truncated_texts": "texts longer than the encoder reads, of which it read the beginning",
+        "truncated_queries": "queries longer than the encoder of channel text reads",
         "queries_without_tokens": "queries without a token, which retrieve nothing in channel lexical",
         "failed_queries": "queries without a usable vector, which retrieve nothing in channel text",
         "visual_truncated_queries": "queries longer than the encoder of channel visual reads",

@@ -13,6 +13,7 @@ from glyphrank.identity import FileDigests, digest_json, digest_sources, key
 from glyphrank.measure import (
     bounds_of,
     counts_of,
+    counts_of_misses,
     counts_of_parts,
     counts_of_readings,
     failures_of_parts,
@@ -29,7 +30,7 @@ from glyphrank.reading import read_items
 from glyphrank.records import Direction, NeedsFiles, Task
 from glyphrank.report import results
 from glyphrank.run import Run
-from glyphrank.sight import Sight
+from glyphrank.sight import Sight, looks_recipe
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,8 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         DataError: an input is missing or damaged; ConfigError: a component cannot work here.
     """
     store = run.runtime.outputs / "results"
+    if run.rerun or not results.any_stored(store):
+        find_files(run)
     task = run.dataset.load(run.runtime)
     lineage = trace(run, task)
     identity = digest_json(lineage)
@@ -67,13 +70,14 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
     failures = unread | failures_of_parts(parts)
     check_failures(task, failures, run.on_bad_media)
     for item_id, why in failures.items():
-        logger.warning("item %r counts as not retrieved: %s", item_id, why)
+        logger.warning("item %r is not retrieved where it was needed: %s", item_id, why)
 
     channels = [part.channel for part in parts]
     directions = (Direction.t2v,) if run.is_approximate else run.metrics.directions
     rankings = rank_all(task, channels, run.fusion, directions, scratch=results.folder(store))
     ranks = rankings[main_name(channels)]
     counts = counts_of(task, ranks) | counts_of_readings(readings, texts) | counts_of_parts(parts)
+    counts |= counts_of_misses(rankings) if run.is_approximate else {}
     counts["failed_items"] = len(failures)
     report = Report(
         identity=identity,
@@ -98,6 +102,8 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
 def find_files(run: Run) -> None:
     """Looks for what the components run on, so that a missing file is named before hours of work, not after.
 
+    Where results are stored, the dataset is loaded first: a stored result needs no weights.
+
     Raises:
         DataError: weights are not here; ConfigError: the device is not.
     """
@@ -113,7 +119,6 @@ def trace(run: Run, task: Task) -> dict[str, str]:
     """Everything that can change the numbers: stage -> fingerprint or key. Its digest is the result's identity."""
     dense = run.visual or run.text
     stages: dict[str, object] = {
-        "frames": run.frames if run.sees else None,
         "ocr": run.ocr if run.reads else None,
         "transcript": run.transcript if run.reads else None,
         **{name: getattr(run, name) for name in run.channels},
@@ -123,6 +128,8 @@ def trace(run: Run, task: Task) -> dict[str, str]:
     }
     files = FileDigests(run.runtime.cache / "files")
     lineage = {name: key(component, files) for name, component in stages.items() if component is not None}
+    if run.sees:
+        lineage["frames"] = digest_json(looks_recipe(run.frames, files))
     return {"dataset": task.fingerprint, **lineage, "sources": digest_sources({"glyphrank", *run.plugins})}
 
 

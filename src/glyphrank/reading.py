@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from glyphrank.bad_items import of_equal
-from glyphrank.cache import Stage, remember
+from glyphrank.cache import remember
 from glyphrank.errors import ConfigError
-from glyphrank.identity import FileDigests, digest_json, recipe
+from glyphrank.identity import digest_json, recipe
 from glyphrank.media.faults import MediaError
 from glyphrank.ocr import OcrEngine, Pair
 from glyphrank.progress import track
 from glyphrank.records import Frames, Item, Line, NeedsFiles, Reading, Runtime, Source, TextState
 from glyphrank.shards import LinesCodec
-from glyphrank.sight import Sight
+from glyphrank.sight import Sight, changed
+from glyphrank.stages import component_stage
 
 FEW_A_SHARD, MANY_A_SHARD = 8, 128
 """Items of a shard when something is opened for each, and when only texts are taken over."""
@@ -33,6 +33,8 @@ def _read_in_turn(pair: Pair, items: Sequence[Item], sight: Sight, runtime: Runt
     """Each item by the first engine, or by the second where that is not enough."""
     readings = read_items(pair.first, items, sight, runtime)
     again = [position for position, reading in enumerate(readings) if not pair.enough(reading)]
+    if not again:
+        return readings
     second = read_items(pair.second, [items[position] for position in again], sight, runtime)
     for position, reading in zip(again, second, strict=True):
         readings[position] = pair.choose(readings[position], reading)
@@ -47,9 +49,17 @@ def _read_texts(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list
 
     inputs = [digest_json([item.text, item.media and item.media.digest]) for item in items]
     spacing = FEW_A_SHARD if any(item.media for item in items) else MANY_A_SHARD
-    return _remember(
-        ocr, items, inputs, lambda chosen: [ocr.read(item, frames, runtime) for item in chosen], spacing, runtime
-    )
+
+    def read(chosen: Sequence[Item]) -> list[Reading]:
+        return [_checked(ocr.read(item, frames, runtime), item) for item in chosen]
+
+    return _remember(ocr, items, inputs, read, spacing, runtime)
+
+
+def _checked(reading: Reading, item: Item) -> Reading:
+    """The reading, unless the file is no longer the one that its digest stands for."""
+    why = changed(item.media) if item.media and item.text is None else None
+    return reading if why is None else Reading(reading.source, failure=why)
 
 
 def _read_looks(ocr: OcrEngine, items: Sequence[Item], sight: Sight, runtime: Runtime) -> list[Reading]:
@@ -60,20 +70,23 @@ def _read_looks(ocr: OcrEngine, items: Sequence[Item], sight: Sight, runtime: Ru
     readings = {position: Reading(Source.scene, failure=why) for position, why in pixels.failures.items()}
     seen = [position for position in range(len(items)) if position not in readings]
 
-    def read(chosen: Sequence[Item]) -> list[Reading]:
-        looks = zip(chosen, sight.frames(chosen), strict=True)
-        return [ocr.read(item, partial(_given, frames), runtime) for item, frames in looks]
-
     inputs = [str(pixels.digests[position]) for position in seen]
+
+    def read(chosen: Sequence[Item]) -> list[Reading]:
+        wanted = [look_of[item.id] for item in chosen]
+        looks = zip(chosen, sight.frames(chosen, wanted), strict=True)
+        return [_read_look(ocr, item, frames, runtime) for item, frames in looks]
+
+    look_of = {items[position].id: digest for position, digest in zip(seen, inputs, strict=True)}
     found = _remember(ocr, [items[position] for position in seen], inputs, read, FEW_A_SHARD, runtime)
     readings |= dict(zip(seen, found, strict=True))
     return [readings[position] for position in range(len(items))]
 
 
-def _given(frames: Frames | MediaError) -> Frames:
+def _read_look(ocr: OcrEngine, item: Item, frames: Frames | MediaError, runtime: Runtime) -> Reading:
     if isinstance(frames, MediaError):
-        raise frames
-    return frames
+        return Reading(Source.scene, failure=str(frames))
+    return ocr.read(item, lambda: frames, runtime)
 
 
 def _remember(
@@ -95,9 +108,9 @@ def _remember(
                 failures[inputs[position]] = (item, found.failure, found)
         return [_plain(found) if found.failure is None else None for found in readings]
 
-    what = recipe(ocr, FileDigests(runtime.cache / "files"))
-    device = runtime.device if ocr.needs_frames else None
-    stage = Stage(runtime.cache, "reading", what, digest_json(what), spacing, LinesCodec(), device)
+    stage = component_stage(
+        "reading", lambda files: recipe(ocr, files), LinesCodec(), spacing, runtime, on_device=ocr.needs_frames
+    )
     with track(len(set(inputs)), "reading items") as progress:
         found = remember(stage, inputs, work, progress.advance)
     known = dict(zip(found.digests, found.values, strict=True))

@@ -76,11 +76,13 @@ class Media:
         path: absolute path; the file may be missing, then reading the item fails.
         page: 1-based page of a document, None for a file that is one item.
         digest: fingerprint of the content (of the file, with the page), not of the place.
+        stamp: `identity.stamp_of` the file when its digest was taken, None where nobody asked; it enters nothing.
     """
 
     path: Path
     page: int | None
     digest: str
+    stamp: tuple[str | int, ...] | None = None
 
 
 @dataclass(frozen=True)

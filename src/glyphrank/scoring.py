@@ -186,13 +186,14 @@ def select(numbers: IntArray, positions: IntArray) -> IntArray:
     return np.where(positions >= 0, numbers[positions], -1) if len(numbers) else positions
 
 
-def matrix(vectors: Vectors) -> tuple[Vectors, IntArray]:
+def matrix(vectors: Vectors, keep_few: bool = True) -> tuple[Vectors, IntArray]:
     """What a searcher is built over, and for each row of `vectors` the entry that stands for it, (n,) int64.
 
     Equal rows have one entry, the first of them, so that they are scored once. Where at most one row in `FEW` repeats
-    another, the repeats stay as entries that stand for nothing: leaving them out would copy all the others.
+    another, the repeats stay as entries that stand for nothing: leaving them out would copy all the others. An
+    approximate index wants `keep_few=False`: there they would take the places of others among the few that it finds.
     """
     number, first = distinct(vectors.values)
-    if (len(vectors.ids) - len(first)) * FEW <= len(vectors.ids):
+    if len(first) == len(vectors.ids) or (keep_few and (len(vectors.ids) - len(first)) * FEW <= len(vectors.ids)):
         return vectors, first[number]
     return Vectors(tuple(vectors.ids[row] for row in first), vectors.values[first]), number

@@ -11,10 +11,10 @@ from typing import Protocol
 
 from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, remember
-from glyphrank.identity import FileDigests, digest_json, recipe
+from glyphrank.identity import FileDigest, FileDigests, digest_json, recipe, stamp_of
 from glyphrank.media import Sampler
 from glyphrank.media.decoder import Decoder, Look, Seen
-from glyphrank.media.faults import MediaError
+from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.progress import track
 from glyphrank.records import Frames, Item, Media, Runtime, UInt8Array
 from glyphrank.shards import LinesCodec
@@ -23,6 +23,8 @@ LOOKS_A_SHARD = 64
 DECODERS = ("decord", "pillow", "pypdfium2")
 VERSION = 1
 """Raised when the same files and fields give other pixels."""
+
+_CHANGED = "it was changed after the run began; run again"
 
 Prepare = Callable[[UInt8Array], UInt8Array]
 
@@ -59,11 +61,7 @@ class Sight:
     def __init__(self, sampler: Sampler, runtime: Runtime) -> None:
         self._sampler = sampler
         self._decoder = Decoder(runtime.workers, runtime.media_seconds, runtime.media_memory)
-        what = {
-            "sampler": recipe(sampler, FileDigests(runtime.cache / "files")),
-            "decoders": {name: _version(name) for name in DECODERS},
-            "version": VERSION,
-        }
+        what = looks_recipe(sampler, FileDigests(runtime.cache / "files"))
         self._stage = Stage(runtime.cache, "frames", what, digest_json(what), LOOKS_A_SHARD, LinesCodec())
 
     def __enter__(self) -> Sight:
@@ -98,11 +96,24 @@ class Sight:
         digests = (known.get(item.media.digest) if item.media else None for item in items)
         return Pixels(tuple(digests), failures)
 
-    def frames(self, items: Iterable[Item], prepare: Prepare | None = None) -> Iterator[Frames | MediaError]:
-        """The frames of items that have media, in order, each decoded a little before it is taken."""
+    def frames(
+        self, items: Iterable[Item], wanted: Sequence[str], prepare: Prepare | None = None
+    ) -> Iterator[Frames | MediaError]:
+        """The frames of items that have media, in order, each decoded a little before it is taken.
+
+        Args:
+            wanted: the digest of each item's pixels; a file that shows others by now is an error.
+            prepare: what is done to each frame where it is decoded.
+        """
         media = [item.media for item in items if item.media]
-        for seen in self._decoder.run(media, Look(self._sampler, prepare, pixels=True)):
-            yield seen if isinstance(seen, MediaError) else _frames(seen)
+        looking = self._decoder.run(media, Look(self._sampler, prepare, pixels=True))
+        for one, digest, seen in zip(media, wanted, looking, strict=True):
+            if isinstance(seen, MediaError):
+                yield seen
+            elif seen.digest != digest or seen.frames is None:
+                yield MediaError(MediaFault.changed, f"{one.path.name}: {_CHANGED}")
+            else:
+                yield seen.frames
 
     def _look(
         self, media: Sequence[Media], onlooker: Onlooker | None, why: dict[str, tuple[Media, str]]
@@ -113,8 +124,9 @@ class Sight:
 
         def noted() -> Iterator[Seen]:
             for one, seen in zip(media, self._decoder.run(media, look), strict=True):
-                if isinstance(seen, MediaError):
-                    why[one.digest] = (one, str(seen))
+                reason = str(seen) if isinstance(seen, MediaError) else changed(one)
+                if isinstance(seen, MediaError) or reason is not None:
+                    why[one.digest] = (one, str(reason))
                     found.append(None)
                 else:
                     found.append({"pixels": seen.digest})
@@ -127,17 +139,27 @@ class Sight:
         return found
 
 
+def looks_recipe(sampler: Sampler, files: FileDigest) -> dict[str, object]:
+    """All that decides how a file looks: the sampler, and the versions of what decodes (None where it is missing)."""
+    decoders = {name: _version(name) for name in DECODERS}
+    return {"sampler": recipe(sampler, files), "decoders": decoders, "version": VERSION}
+
+
+def changed(media: Media) -> str | None:
+    """Why a file cannot stand for its digest, where it was changed since that was taken; None where it was not."""
+    try:
+        if media.stamp is None or stamp_of(media.path) == media.stamp:
+            return None
+    except OSError:
+        pass  # it went away
+    return f"{media.path.name}: {_CHANGED}"
+
+
 def _reason(media: Media | None, why: Mapping[str, tuple[Media, str]]) -> str:
     if media is None:
         return "it has no media to look at"
     looked_at, reason = why[media.digest]
     return of_equal(reason, looked_at, media)
-
-
-def _frames(seen: Seen) -> Frames:
-    if seen.frames is None:
-        raise ValueError("the decoder kept the frames that it was asked for")
-    return seen.frames
 
 
 def _version(package: str) -> str | None:

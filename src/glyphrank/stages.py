@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from glyphrank.cache import Remembered, Stage, remember
+from glyphrank.cache import Remembered, Stage, Values, remember
+from glyphrank.devices import choose_device
 from glyphrank.encoders import Analyser, TextEncoder, VisualEncoder
 from glyphrank.errors import ConfigError
-from glyphrank.identity import FileDigests, digest_json, digest_text, recipe
+from glyphrank.identity import FileDigest, FileDigests, digest_json, digest_text, recipe
 from glyphrank.progress import track
 from glyphrank.records import (
     BoolArray,
@@ -21,7 +22,7 @@ from glyphrank.records import (
     Vectors,
 )
 from glyphrank.scoring import unit_rows
-from glyphrank.shards import ArraysCodec, TokensCodec
+from glyphrank.shards import ArraysCodec, Codec, TokensCodec, Value
 
 TEXTS_A_SHARD = 128
 
@@ -41,10 +42,37 @@ class EncodedTexts:
     failed: frozenset[str]
 
 
+def component_stage(
+    name: str,
+    describe: Callable[[FileDigest], Mapping[str, object]],
+    codec: Codec[Value, Values],
+    spacing: int,
+    runtime: Runtime,
+    on_device: bool = False,
+) -> Stage[Value, Values]:
+    """The stage of a component's work, with a key that is looked at again after each shard.
+
+    Args:
+        describe: the recipe of the component and of all else that can change a value, given digests of files.
+        on_device: whether a model does the work, on the device of the runtime.
+    """
+
+    def described() -> Mapping[str, object]:
+        return describe(FileDigests(runtime.cache / "files"))
+
+    what = described()
+    key = digest_json(what)
+    return Stage(
+        *(runtime.cache, name, what, key, spacing, codec),
+        device=(lambda: choose_device(runtime.device)) if on_device else None,
+        is_current=lambda: digest_json(described()) == key,
+    )
+
+
 def tokenise(analyser: Analyser, texts: Sequence[str], runtime: Runtime) -> list[list[str]]:
     """The tokens of every text, equal texts cut once."""
     inputs = [digest_text(text) for text in texts]
-    stage = _stage("tokens", recipe(analyser, _files(runtime)), TokensCodec(), TEXTS_A_SHARD, runtime)
+    stage = component_stage("tokens", lambda files: recipe(analyser, files), TokensCodec(), TEXTS_A_SHARD, runtime)
     found = _remember(stage, inputs, lambda at: analyser.tokens([texts[i] for i in at]), "cutting texts into tokens")
     known = dict(zip(found.digests, found.values, strict=True))
     return [known[digest] for digest in inputs]
@@ -82,8 +110,14 @@ def _encode(
             for value, cut, good in zip(values, encoded.truncated, usable, strict=True)
         ]
 
-    what = {"side": side, "encoder": recipe(encoder, _files(runtime))}
-    stage = _stage("vectors", what, ArraysCodec(), TEXTS_A_SHARD, runtime)
+    stage = component_stage(
+        "vectors",
+        lambda files: {"side": side, "encoder": recipe(encoder, files)},
+        ArraysCodec(),
+        TEXTS_A_SHARD,
+        runtime,
+        on_device=True,
+    )
     found = _remember(stage, inputs, work, "encoding queries" if side == "query" else "encoding texts")
     kept = [row for row, digest in enumerate(found.digests) if digest not in found.failed]
     values: FloatArray = found.values.get("values", np.empty((0, 1), dtype=np.float32))
@@ -96,18 +130,8 @@ def _encode(
     )
 
 
-def _stage(name: str, what: Mapping[str, object], codec: Any, spacing: int, runtime: Runtime) -> Stage[Any, Any]:
-    return Stage(
-        runtime.cache, name, what, digest_json(what), spacing, codec, runtime.device if name == "vectors" else None
-    )
-
-
 def _remember(
     stage: Stage[Any, Any], inputs: Sequence[str], work: Callable[[Sequence[int]], Sequence[Any]], description: str
 ) -> Remembered[Any]:
     with track(len(set(inputs)), description) as progress:
         return remember(stage, inputs, work, progress.advance)
-
-
-def _files(runtime: Runtime) -> FileDigests:
-    return FileDigests(runtime.cache / "files")

@@ -12,7 +12,7 @@ from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, lookup, remember
 from glyphrank.encoders import VisualEncoder
 from glyphrank.errors import ConfigError
-from glyphrank.identity import FileDigests, digest_json, recipe
+from glyphrank.identity import recipe
 from glyphrank.media.decoder import Seen
 from glyphrank.media.faults import MediaError
 from glyphrank.progress import track
@@ -20,6 +20,7 @@ from glyphrank.records import Frames, Item, Runtime, Vectors
 from glyphrank.scoring import unit_rows
 from glyphrank.shards import ArraysCodec
 from glyphrank.sight import Prepare, Sight
+from glyphrank.stages import component_stage
 
 FRAMES_A_SHARD = 64
 
@@ -33,7 +34,7 @@ class EncodedFrames:
     Attributes:
         digests: (n,) the look of each item, None where it has none.
         vectors: of the looks that could be encoded.
-        failures: item id -> why it has no vector.
+        failures: item id -> why it has no vector although it has media.
     """
 
     digests: tuple[str | None, ...]
@@ -54,14 +55,14 @@ def encode_frames(encoder: VisualEncoder, items: Sequence[Item], sight: Sight, r
 
     def work(positions: Sequence[int]) -> list[Value | None]:
         wanted = [inputs[position] for position in positions]
-        frames = sight.frames([examples[digest] for digest in wanted], task.prepare)
+        frames = sight.frames([examples[digest] for digest in wanted], wanted, task.prepare)
         return task.encode_again(zip(wanted, frames, strict=True), why)
 
     with track(len(inputs), "encoding frames") as progress:
         found = remember(task.stage, inputs, work, progress.advance)
     kept = [row for row, digest in enumerate(found.digests) if digest not in found.failed]
     values = found.values.get("values", np.empty((0, 1), dtype=np.float32))
-    failures = {items[position].id: reason for position, reason in pixels.failures.items()}
+    failures = {items[position].id: reason for position, reason in pixels.failures.items() if items[position].media}
     for item, digest in zip(items, pixels.digests, strict=True):
         if digest in found.failed:
             reason = why.get(str(digest), "its vector is zero or not finite")
@@ -74,9 +75,13 @@ class _Encoding:
     """One encoder's work on frames; an `Onlooker` while they are decoded for the first time."""
 
     def __init__(self, encoder: VisualEncoder, runtime: Runtime) -> None:
-        what = {"side": "frames", "encoder": recipe(encoder, FileDigests(runtime.cache / "files"))}
-        self.stage: Stage[Value, Any] = Stage(
-            runtime.cache, "vectors", what, digest_json(what), FRAMES_A_SHARD, ArraysCodec(), runtime.device
+        self.stage: Stage[Value, Any] = component_stage(
+            "vectors",
+            lambda files: {"side": "frames", "encoder": recipe(encoder, files)},
+            ArraysCodec(),
+            FRAMES_A_SHARD,
+            runtime,
+            on_device=True,
         )
         self.prepare: Prepare = encoder.preparation(runtime)
         self._encoder = encoder

@@ -156,3 +156,16 @@ def test_loading_and_encoding_print_and_log_nothing_of_open_clips(
     assert capfd.readouterr() == ("", "")
     assert {record.name for record in caplog.records} <= {"glyphrank.encoders.clip_model"}
     assert logging.root.manager.disable == 0
+
+
+def test_weights_replaced_under_the_same_path_are_loaded_anew(
+    folder: Path, runtime: Runtime, tmp_path: Path
+) -> None:  # case C01
+    place = shutil.copytree(folder, tmp_path / "model")
+    encoder = tiny_encoder(place)
+    before = encoder.encode_queries(["a cat"], runtime).values
+    other = write_tiny_clip(tmp_path / "other", seed=5)
+    shutil.copy(other / "open_clip_model.safetensors", place)
+    after = encoder.encode_queries(["a cat"], runtime).values
+    assert not np.allclose(before, after)
+    assert np.array_equal(after, tiny_encoder(other).encode_queries(["a cat"], runtime).values)

@@ -20,7 +20,7 @@ from glyphrank.encoders.precision import Precision
 from glyphrank.encoders.sentence_transformer import SentenceTransformer, load_model
 from glyphrank.encoders.weights import Weights
 from glyphrank.errors import ConfigError, DataError
-from glyphrank.identity import FileDigests, key
+from glyphrank.identity import FileDigests, key, stamps_of
 from glyphrank.records import Encoded, Runtime
 from glyphrank.scoring import unit_rows
 
@@ -79,7 +79,7 @@ def runtime(tmp_path: Path) -> Runtime:
 @pytest.fixture
 def seen(folder: Path) -> Iterator[list[list[str]]]:
     """The tokens that reach the network's first layer, a list for each text, padding left out."""
-    model = load_model(folder, Precision.float32, "cpu")
+    model = load_model(folder, stamps_of(folder), Precision.float32, "cpu")
     texts: list[list[str]] = []
 
     def record(_: Any, __: Any, arguments: dict[str, Any]) -> None:
@@ -112,7 +112,7 @@ def test_encoding_when_the_network_was_left_in_training(
     encoder: TextEncoder, folder: Path, runtime: Runtime
 ) -> None:  # case E02
     wanted = encoder.encode_texts(["가 나"], runtime).values
-    load_model(folder, Precision.float32, "cpu").train()
+    load_model(folder, stamps_of(folder), Precision.float32, "cpu").train()
     assert np.array_equal(encoder.encode_texts(["가 나"], runtime).values, wanted)
 
 
@@ -178,7 +178,7 @@ def test_lower_precision_computes_so_and_returns_float32(
 ) -> None:
     wanted = encoder.encode_texts(["가 나 다"], runtime).values
     found = replace(encoder, precision=precision).encode_texts(["가 나 다"], runtime).values
-    assert str(load_model(folder, precision, "cpu").dtype) == f"torch.{precision.value}"
+    assert str(load_model(folder, stamps_of(folder), precision, "cpu").dtype) == f"torch.{precision.value}"
     assert found.dtype == np.float32
     assert not np.array_equal(found, wanted)
     assert found == pytest.approx(wanted, abs=0.05)
@@ -224,7 +224,7 @@ def test_loading_when_any_settings_are_damaged_gives_a_sentence_or_a_model(
     damaged = shutil.copytree(folder, tmp_path / "damaged")
     (damaged / name).write_text(content)
     with suppress(DataError):  # some settings have defaults, others fail in as many ways as there are libraries
-        load_model(damaged, Precision.float32, "cpu")
+        load_model(damaged, stamps_of(damaged), Precision.float32, "cpu")
 
 
 def test_loading_when_the_library_fails_in_a_way_of_its_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +234,7 @@ def test_loading_when_the_library_fails_in_a_way_of_its_own(folder: Path, monkey
     load_model.cache_clear()
     monkeypatch.setattr("sentence_transformers.SentenceTransformer", fail)
     with pytest.raises(DataError, match=r"tiny: the model cannot be loaded on cpu \(AttributeError: 'list' object has"):
-        load_model(folder, Precision.float32, "cpu")
+        load_model(folder, stamps_of(folder), Precision.float32, "cpu")
 
 
 def test_encoding_prints_nothing(encoder: TextEncoder, runtime: Runtime, capfd: pytest.CaptureFixture[str]) -> None:
@@ -260,3 +260,12 @@ def test_minilm_of_the_offline_package_orders_by_meaning(runtime: Runtime) -> No
     query = unit(encoder.encode_queries(["How do I format a hard disk?"], runtime))
     texts = ["The committee met on Tuesday.", "Partition and erase the drive before installing.", "A recipe for soup."]
     assert (query @ unit(encoder.encode_texts(texts, runtime)).T).argmax() == 1
+
+
+def test_weights_replaced_under_the_same_path_are_loaded_anew(folder: Path, tmp_path: Path) -> None:  # case C01
+    place = tmp_path / "model"
+    shutil.copytree(folder, place)
+    before = load_model(place, stamps_of(place), Precision.float32, "cpu")
+    assert load_model(place, stamps_of(place), Precision.float32, "cpu") is before
+    shutil.copyfile(folder / "model.safetensors", place / "model.safetensors")
+    assert load_model(place, stamps_of(place), Precision.float32, "cpu") is not before

@@ -84,7 +84,7 @@ def test_nothing_is_cut_or_broken_where_the_stream_is_no_terminal() -> None:
 
 def test_what_is_incomplete_comes_first() -> None:
     lines = _shown({"lexical": METRICS}, METRICS, {})
-    assert lines[0] == "incomplete: 1 of 3 items could not be read; they count as not retrieved"
+    assert lines[0] == "incomplete: 1 of 3 items could not be read; channels that needed them do not retrieve them"
     assert lines[1] == "두 쪽 [x]: 2 queries, 3 items (1d1d1d1d1d1d)"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from glyphrank.identity import digest_file, digest_text
+from glyphrank.identity import digest_file, digest_text, stamp_of
 from glyphrank.records import Item, Media
 
 COLOURS = {"red": (200, 0, 0), "green": (0, 200, 0), "blue": (0, 0, 200), "black": (0, 0, 0)}
@@ -23,5 +23,6 @@ def write_picture(path: Path, colour: str, width: int = 8, height: int = 6) -> P
 
 def pictured(path: Path, text: str | None = None) -> Item:
     """An item with the file as its media; the digest of a file that is not there is that of its name."""
-    digest = digest_file(path) if path.is_file() else digest_text(path.name)
-    return Item(path.stem, Media(path, None, digest), text)
+    if not path.is_file():
+        return Item(path.stem, Media(path, None, digest_text(path.name)), text)
+    return Item(path.stem, Media(path, None, digest_file(path), stamp_of(path)), text)

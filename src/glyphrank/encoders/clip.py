@@ -18,6 +18,7 @@ from glyphrank.encoders.clip_weights import ClipWeights, TextModel
 from glyphrank.encoders.plain import plain
 from glyphrank.encoders.precision import Precision
 from glyphrank.errors import ConfigError
+from glyphrank.identity import stamps_of
 from glyphrank.records import Encoded, FloatArray, Frames, IntArray, Runtime, UInt8Array
 
 
@@ -133,7 +134,8 @@ class OpenClip:
         if wanted is None and self.text_model is not None:
             raise ConfigError(f"{folder}: its text tower is one of open_clip; wanted text_model=null")
         text_model = None if self.text_model is None else self.text_model.find(runtime)
-        return ClipSource(folder, text_model, self.quick_gelu, self.seed)
+        stamps = stamps_of(folder) + (stamps_of(text_model) if text_model else ())
+        return ClipSource(folder, text_model, self.quick_gelu, self.seed, stamps)
 
 
 def means(values: FloatArray, counts: IntArray) -> FloatArray:

@@ -18,6 +18,7 @@ from glyphrank.encoders.clip_folder import ClipSettings, read_settings, weight_f
 from glyphrank.encoders.clip_tokens import ClipTokeniser, load_tokeniser
 from glyphrank.encoders.precision import Precision
 from glyphrank.errors import DataError
+from glyphrank.identity import Stamp
 from glyphrank.records import Encoded, FloatArray, UInt8Array
 
 LOG = logging.getLogger(__name__)
@@ -32,12 +33,14 @@ class ClipSource:
         text_model: folder with the config.json of a text tower of transformers, None for open_clip's own.
         quick_gelu: activation of both towers, None for what the folder's settings say.
         seed: of random weights; None loads those of the folder.
+        stamps: of the folders' files: a model in memory is used while they stay as they were.
     """
 
     folder: Path
     text_model: Path | None
     quick_gelu: bool | None
     seed: int | None
+    stamps: tuple[Stamp, ...] = field(repr=False)
 
 
 @dataclass(frozen=True)

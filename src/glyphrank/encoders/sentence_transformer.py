@@ -16,6 +16,7 @@ from glyphrank.encoders.plain import plain
 from glyphrank.encoders.precision import Precision
 from glyphrank.encoders.weights import Weights
 from glyphrank.errors import ConfigError, DataError
+from glyphrank.identity import Stamp, stamps_of
 from glyphrank.records import Encoded, IntArray, Runtime
 
 
@@ -70,7 +71,8 @@ class SentenceTransformer:
     def _encode(self, texts: Sequence[str], prompt: str, runtime: Runtime) -> Encoded:
         if not texts:
             return Encoded(np.empty((0, 0), dtype=np.float32), np.zeros(0, dtype=np.bool_))
-        model = load_model(self.find(runtime), self.precision, choose_device(runtime.device))
+        folder = self.find(runtime)
+        model = load_model(folder, stamps_of(folder), self.precision, choose_device(runtime.device))
         self._check_length(model)
         model.max_seq_length = self.max_length
         plain_texts = [plain(text) for text in texts]
@@ -94,8 +96,8 @@ class SentenceTransformer:
 
 
 @functools.lru_cache(maxsize=1)
-def load_model(folder: Path, precision: Precision, device: str) -> Any:
-    """The model of a folder on a device, ready to encode; the last one is kept for the process.
+def load_model(folder: Path, stamps: tuple[Stamp, ...], precision: Precision, device: str) -> Any:
+    """The model of a folder on a device, ready to encode; the last one is kept while its files bear these stamps.
 
     No code of a model's repository is run, and nothing is asked of a network.
 

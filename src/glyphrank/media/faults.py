@@ -11,7 +11,8 @@ class MediaFault(StrEnum):
     `truncated`: it ends before its own header says · `not_media`: neither a picture, nor a PDF, nor a clip ·
     `no_video`: a clip without pictures · `unsupported`: whole, but in a coding that nothing here decodes ·
     `too_large`, `too_slow`: beyond the limits of pixels or memory, of time · `crashed`: the process that decoded it
-    died · `no_decoder`: the package that decodes it is not installed.
+    died · `no_decoder`: the package that decodes it is not installed · `changed`: another file than when its digest
+    was taken.
     """
 
     missing = "missing"
@@ -20,6 +21,7 @@ class MediaFault(StrEnum):
     encrypted = "encrypted"
     damaged = "damaged"
     no_page = "no_page"
+    changed = "changed"
     truncated = "truncated"
     not_media = "not_media"
     no_video = "no_video"
@@ -36,3 +38,7 @@ class MediaError(Exception):
     def __init__(self, fault: MediaFault, message: str) -> None:
         super().__init__(message)
         self.fault = fault
+
+    def __reduce__(self) -> tuple[type[MediaError], tuple[MediaFault, str]]:
+        """So that it can be pickled: what is made anew takes the cause and the message."""
+        return type(self), (self.fault, str(self))

@@ -18,7 +18,6 @@ class Middles:
     """
 
     VERSION: ClassVar[int] = 1
-    PACKAGES: ClassVar[tuple[str, ...]] = ("pillow", "pypdfium2", "numpy")
 
     count: int
     long_side: int
@@ -45,7 +44,6 @@ class Fps:
     """
 
     VERSION: ClassVar[int] = 1
-    PACKAGES: ClassVar[tuple[str, ...]] = ("pillow", "pypdfium2", "numpy")
 
     per_second: float
     most: int

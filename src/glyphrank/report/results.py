@@ -39,6 +39,11 @@ def folder(results: Path) -> Path:
     return results
 
 
+def any_stored(results: Path) -> bool:
+    """Whether there is any result that a run might take instead of measuring."""
+    return next(results.glob(f"*/{CHECKSUMS}"), None) is not None
+
+
 def find(results: Path, identity: str) -> Report | None:
     """The stored report, None when there is none or a file of the result is damaged (it is then made again)."""
     place = results / identity

@@ -34,7 +34,8 @@ def show(report: Report, reused: bool, stream: TextIO) -> None:
     failed = report.counts["failed_items"]
     if failed:
         console.print(
-            f"incomplete: {failed} of {report.counts['items']} items could not be read; they count as not retrieved"
+            f"incomplete: {failed} of {report.counts['items']} items could not be read; channels that needed them "
+            "do not retrieve them"
         )
     title = f"{report.task}: {report.counts['queries']} queries, {report.counts['items']} items"
     console.print(escape(f"{title} ({'stored result ' if reused else ''}{report.identity[:12]})"))
@@ -51,7 +52,7 @@ def _lost(report: Report) -> str:
     """What an approximate index costs, in the metrics of the table that it changes."""
     lost = {name: _number(name, report.losses[name]) for name in COLUMNS if report.losses.get(name)}
     shown = ", ".join(f"{COLUMNS[name]} {value}" for name, value in lost.items()) or "nothing"
-    missed = report.counts["relevant_not_retrieved"]
+    missed = ", ".join(f"{name} {report.counts[f'channel/{name}/relevant_not_retrieved']}" for name in report.channels)
     return f"lost against exact search: {shown}; relevant items not retrieved: {missed}"
 
 
