@@ -59,6 +59,23 @@ def test_build_names_all_faults_with_where_they_come_from(tmp_path: Path) -> Non
     assert "batch_size is 0; wanted at least 1" in message
 
 
+def test_a_fault_of_a_component_is_blamed_on_all_overrides_inside_it(tmp_path: Path) -> None:
+    two = ["ocr=easyocr_en", "ocr.text_threshold=1.5", "ocr.min_size=-1"]
+    for overrides in (two, [two[0], two[2], two[1]]):
+        message = fault(tmp_path, *overrides, "lexical.b=0.5")
+        assert "ocr: text_threshold is 1.5" in message
+        assert f"[overrides {overrides[1]}, {overrides[2]}]" in message
+    assert "[override ocr.min_size=-1]" in fault(tmp_path, "ocr=easyocr_en", "ocr.min_size=-1", "lexical.b=0.5")
+
+
+def test_a_fault_of_a_value_is_blamed_on_the_override_that_made_it(tmp_path: Path) -> None:
+    message = fault(tmp_path, "lexical.k1=1.5", "lexical.b=high", "+lexical.bb=1")
+    assert "lexical.b: found 'high' (str), wanted a valid number [override lexical.b=high]" in message
+    assert "[override +lexical.bb=1]" in message
+    whole = fault(tmp_path, "lexical.b=0.5", "lexical={b: high}")
+    assert "wanted a valid number [override lexical={b:high}]" in whole.replace(": high", ":high")
+
+
 def test_build_with_an_unknown_experiment_fails_in_composition(tmp_path: Path) -> None:
     from hydra.errors import MissingConfigException
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import math
 import random
+import time
 
 import pytest
 from hypothesis import given
@@ -41,7 +43,7 @@ def test_rows_are_read_from_left_to_right_and_top_to_bottom() -> None:  # case O
 def test_a_row_holds_what_overlaps_by_half_of_the_lower_box() -> None:
     level = [at("left", 0.5, 0.10, 0.9, 0.20), at("half", 0.1, 0.15, 0.4, 0.25)]
     assert texts(level) == ["half", "left"]
-    apart = [at("left", 0.5, 0.10, 0.9, 0.20), at("less", 0.1, 0.16, 0.4, 0.26)]
+    apart = [at("left", 0.7, 0.10, 0.9, 0.20), at("less", 0.1, 0.16, 0.4, 0.26)]
     assert texts(apart) == ["left", "less"]
 
 
@@ -91,6 +93,72 @@ def test_a_slanted_box_is_read_in_its_place_and_joins_no_rows() -> None:  # case
 def test_a_high_box_far_to_the_left_joins_no_rows_either() -> None:  # case O08
     lines = [*column("row", 0.5, 0.9, 3), at("high", 0.1, 0.2, 0.4, 0.46)]
     assert texts(lines) == ["row0", "high", "row1", "row2"]
+
+
+def slanted(words: str, degrees: float, left: float = 0.1, top: float = 0.5, across: float = 1.0) -> list[Line]:
+    """The boxes around the words of a line that rises by so many degrees, as an engine gives them.
+
+    Letters are 0.05 high and 0.03 wide; `across` squeezes the line horizontally, as fractions of a wide frame do.
+    """
+    angle, start, lines = math.radians(degrees), 0.0, []
+    cosine, sine = math.cos(angle), math.sin(angle)
+    for word in words.split():
+        long = 0.03 * len(word)
+        x, y = (start + long / 2) * cosine, top - (start + long / 2) * sine
+        wide, high = long * cosine + 0.05 * abs(sine), long * abs(sine) + 0.05 * cosine
+        lines.append(
+            at(word, left + across * (x - wide / 2), y - high / 2, left + across * (x + wide / 2), y + high / 2)
+        )
+        start += long + 0.03
+    return lines
+
+
+@pytest.mark.parametrize("across", [1.0, 9 / 16, 16 / 9])
+@pytest.mark.parametrize("degrees", [0, 4, 8, 15, 25, -4, -8, -15, -25])
+@pytest.mark.parametrize("words", ["FRESH COFFEE HOUSE", "ONE WAY", "A BIG CAFE IN YORK"])
+def test_the_words_of_a_rising_or_falling_line_keep_their_order(
+    words: str, degrees: float, across: float
+) -> None:  # case O08
+    assert " ".join(texts(slanted(words, degrees, across=across))) == words
+
+
+def test_a_slanted_line_is_read_between_what_stands_above_and_below_it() -> None:  # case O08
+    above, below = at("above", 0.1, 0.02, 0.4, 0.07), at("below", 0.5, 0.9, 0.8, 0.95)
+    for degrees in (20, -20):
+        line = slanted("FRESH COFFEE HOUSE", degrees)
+        assert texts([*line, below, above]) == ["above", "FRESH", "COFFEE", "HOUSE", "below"]
+
+
+def test_two_slanted_lines_are_read_one_after_the_other() -> None:  # case O08
+    for degrees in (12, -12):
+        lines = slanted("FRESH COFFEE", degrees, top=0.3) + slanted("OPEN DAILY", degrees, top=0.5)
+        assert texts(lines) == ["FRESH", "COFFEE", "OPEN", "DAILY"]
+
+
+def test_level_rows_whose_boxes_overlap_a_little_stay_rows() -> None:  # case O08
+    rows = ["the first row of it", "a second", "third is longer than those", "and last"]
+    lines = [line for row, words in enumerate(rows) for line in slanted(words, 0, left=0.05, top=0.2 + 0.037 * row)]
+    assert " ".join(texts(lines)) == " ".join(rows)
+    shifted = [
+        line
+        for row, words in enumerate(rows)
+        for line in slanted(words, 0, left=0.05 + 0.1 * (row % 2), top=0.2 + 0.037 * row)
+    ]
+    assert " ".join(texts(shifted)) == " ".join(rows)
+
+
+@pytest.mark.parametrize("page", ["scattered", "rows", "columns"])
+def test_reading_order_of_thousands_of_boxes_takes_less_than_a_few_seconds(page: str) -> None:
+    chance = random.Random(0).random
+    places = {
+        "scattered": [(chance(), chance()) for _ in range(5000)],
+        "rows": [(column / 25 + 0.005 * chance(), row / 200) for row in range(200) for column in range(25)],
+        "columns": [(column / 5, row / 1000) for row in range(1000) for column in range(5)],
+    }
+    lines = [at("word", x, y, x + 0.03, y + 0.0008) for x, y in places[page]]
+    start = time.process_time()
+    assert len(reading_order(lines)) == 5000
+    assert time.process_time() - start < 3
 
 
 def test_frames_come_one_after_another_and_lines_without_a_box_first() -> None:

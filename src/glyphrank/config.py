@@ -190,18 +190,33 @@ class _ChoiceList:
 
 @dataclass(frozen=True)
 class _Origins:
-    """Says where a value came from: an override on the command line, or the choice that holds it."""
+    """Says where a value came from: overrides on the command line, or the choice that holds it.
+
+    A component that refuses its fields does not say which, so all overrides inside it are named.
+    """
 
     choices: Mapping[str, str]
     overrides: Sequence[str]
 
     def __call__(self, path: str) -> str:
-        for override in reversed(self.overrides):
-            name = override.partition("=")[0].lstrip("+~")
-            inside = path == name or path.startswith((f"{name}.", f"{name}[")) or name.startswith(f"{path}.")
-            if path and inside and name not in self.choices:
-                return f" [override {redact_override(override)}]"
+        overrides = [redact_override(override) for override in self._of(path)] if path else []
+        if overrides:
+            return f" [override{'s' if len(overrides) > 1 else ''} {', '.join(overrides)}]"
         slot = _slot(path, self.choices)
         sources = [slot] if slot else []
         sources += ["experiment"] if path and self.choices.get("experiment") else []
         return f" [{', '.join(f'{name}={self.choices[name]}' for name in sources)}]" if sources else ""
+
+    def _of(self, path: str) -> list[str]:
+        """The overrides that made a value: the last one of it or of what holds it, and those of what it holds."""
+        made: dict[str, str] = {}
+        for override in self.overrides:
+            name = override.partition("=")[0].lstrip("+~")
+            if name in self.choices:
+                continue
+            if path == name or path.startswith((f"{name}.", f"{name}[")):
+                made = {path: override}
+            elif name.startswith((f"{path}.", f"{path}[")):
+                made.pop(name, None)
+                made[name] = override
+        return list(made.values())

@@ -57,6 +57,24 @@ def test_a_further_page_of_a_picture_or_clip_is_a_fault(corpus: Corpus) -> None:
     assert "line 2: 'b': page 3 of y.mp4, which has none; leave the field out" in message
 
 
+def test_what_a_file_is_goes_by_what_it_holds_and_not_by_its_name(corpus: Corpus) -> None:
+    picture(corpus.root / "x.png")
+    (corpus.root / "x.png").rename(corpus.root / "x.pdf")
+    write_pdf(corpus.root / "z.pdf", "one", "two").rename(corpus.root / "z")
+    task = corpus.pages('"media": "x.pdf"', '"media": "x.pdf", "page": 1', '"media": "z", "page": 2').load()
+    assert [place.page for place in media(task)] == [None, None, 2]
+
+
+def test_a_document_of_several_pages_wants_a_page_whatever_its_name(corpus: Corpus) -> None:
+    picture(corpus.root / "x.png")
+    (corpus.root / "x.png").rename(corpus.root / "x.pdf")
+    write_pdf(corpus.root / "z.pdf", "one", "two").rename(corpus.root / "z")
+    message = corpus.pages('"media": "z"', '"media": "z", "page": 3', '"media": "x.pdf", "page": 2').fault()
+    assert "line 1: 'a': no page of z, which has 2; wanted a field 'page' from 1 to 2" in message
+    assert "line 2: 'b': page 3 of z, which has 2" in message
+    assert "line 3: 'c': page 2 of x.pdf, which has none" in message
+
+
 @pytest.mark.parametrize("name", ["x.png", "x.mp4"])
 def test_a_missing_picture_or_clip_keeps_its_item(corpus: Corpus, name: str) -> None:
     (gone,) = media(corpus.pages(f'"media": "{name}"', '"text": "b"').load())

@@ -79,6 +79,21 @@ def test_av1_is_told_apart_from_damage(tmp_path: Path, name: str) -> None:  # ca
     assert caught.value.fault is MediaFault.unsupported
 
 
+@pytest.mark.parametrize("name", ["a.webm", "a.mkv", "a.ogv", "a.ivf"])
+def test_a_container_without_a_duration_is_told_apart_from_damage_and_its_advice_helps(
+    tmp_path: Path, name: str
+) -> None:  # case V03
+    coding = {"a.mkv": "libx264", "a.ogv": "libtheora"}.get(name, "libvpx")
+    live = ("-live", "1") if name in ("a.webm", "a.mkv") else ()
+    source = "testsrc=duration=1:size=64x48:rate=10"
+    ffmpeg("-f", "lavfi", "-i", source, "-pix_fmt", "yuv420p", "-c:v", coding, *live, tmp_path / name)
+    with pytest.raises(MediaError, match=r"does not say how long .*ffmpeg -i IN -c copy OUT\.mkv") as caught:
+        sample(tmp_path / name, taking(4))
+    assert caught.value.fault is MediaFault.unsupported
+    ffmpeg("-i", tmp_path / name, "-c", "copy", tmp_path / "OUT.mkv")
+    assert len(sample(tmp_path / "OUT.mkv", taking(4)).images) == 4
+
+
 def test_a_stream_overwritten_in_the_middle_fails_by_name(tmp_path: Path) -> None:  # case V02
     data = bytearray(write_h264(tmp_path / "a.mp4", 300, "-g", "250").read_bytes())
     middle = data.index(b"mdat") + (len(data) - data.index(b"mdat")) // 3
@@ -104,7 +119,6 @@ def test_a_clip_of_which_too_few_frames_can_be_decoded_fails_by_name(
 ) -> None:  # case V15
     decoded = video._all_frames
     monkeypatch.setattr(video, "_all_frames", lambda path, reader: itertools.islice(decoded(path, reader), 89))
-    monkeypatch.setattr(video, "_by_seeking", lambda *_: None)
     with pytest.raises(MediaError, match=r"^a\.mkv: decord can decode 89 of its 100 frames$") as caught:
         sample(write_h264(tmp_path / "a.mkv", 100), taking(4))
     assert caught.value.fault is MediaFault.damaged

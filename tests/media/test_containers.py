@@ -46,9 +46,9 @@ def test_the_kind_goes_by_the_first_bytes(head: bytes, kind: str | None) -> None
     assert clip_kind(head[:400]) == kind
 
 
-def test_an_mp4_declares_its_first_video_track(tmp_path: Path) -> None:
+def test_an_mp4_declares_its_video_track(tmp_path: Path) -> None:
     index = box(
-        b"moov", track(b"soun", b"mp4a", 1, 1) + track(b"vide", b"av01", 640, 360) + track(b"vide", b"avc1", 9, 9)
+        b"moov", track(b"soun", b"mp4a", 1, 1) + track(b"vide", b"av01", 640, 360) + track(b"text", b"tx3g", 9, 9)
     )
     (tmp_path / "a.mp4").write_bytes(MP4 + index + box(b"mdat", b"xyz"))
     assert declared(tmp_path / "a.mp4", "mp4") == Container("mp4", "av01", 640, 360, True)

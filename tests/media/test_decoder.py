@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from clip_files import numbered, taking, write_clip
 from glyphrank.errors import ConfigError
+from glyphrank.media import ahead
 from glyphrank.media.decoder import Decoder, Look, Seen
 from glyphrank.media.digest import digest_frames
 from glyphrank.media.faults import MediaError, MediaFault
@@ -160,6 +162,32 @@ def test_no_more_than_a_few_items_are_decoded_ahead(tmp_path: Path, two_workers:
     assert all(isinstance(item, MediaError) for item in found[9:])
 
 
+def test_no_further_item_is_begun_while_enough_bytes_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    media = good(tmp_path, 6)
+    monkeypatch.setattr(ahead, "_MOST_HELD", media[0].path.stat().st_size)  # less than its pixels
+    with Decoder(1, 60, 4) as decoder:
+        run = decoder.run(media, WHOLE)
+        first = next(run)
+        time.sleep(0.7)
+        for item in media:
+            item.path.unlink()
+        assert [type(found) for found in (first, *run)] == [Seen, Seen] + [MediaError] * 4
+        assert len(list(decoder.run(good(tmp_path, 6), WHOLE))) == 6
+
+
+def test_modules_are_found_in_a_folder_whose_name_holds_a_colon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a:b").mkdir()
+    (tmp_path / "a:b" / "a_colon_away.py").write_text("def upside_down(image):\n    return image[::-1]\n")
+    monkeypatch.syspath_prepend(tmp_path / "a:b")
+    upside_down = importlib.import_module("a_colon_away").upside_down
+    media = good(tmp_path, 1)
+    with Decoder(1, 60, 4) as decoder:
+        (found,) = decoder.run(media, Look(taking(4), upside_down, True))
+    assert np.array_equal(frames_of(found).images[0], numbered(0)[::-1])
+
+
 def test_decoding_goes_on_while_the_consumer_works(tmp_path: Path, two_workers: Decoder) -> None:
     media = [picture(tmp_path, "slow", str(number)) for number in range(5)]  # 0.4 s each
     run = two_workers.run(media, PREPARED)
@@ -187,6 +215,7 @@ def test_what_is_logged_in_a_process_is_logged_here(
 SCRIPT = """
 import sys
 from pathlib import Path
+from glyphrank.media import ahead
 from glyphrank.media.decoder import Decoder, Look
 from glyphrank.media.sampling import Middles
 from glyphrank.records import Media

@@ -6,14 +6,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from clip_files import taking, write_clip
 from glyphrank.errors import ConfigError
+from glyphrank.media import processes
 from glyphrank.media.decoder import Decoder, Look, Seen
 from glyphrank.media.faults import MediaError, MediaFault
+from glyphrank.media.processes import Answer, WorkerProcess
 from glyphrank.records import Media
 from strange_looks import Endless, acting, picture
 
@@ -93,7 +98,10 @@ def test_a_run_that_was_left_with_a_hanging_item_does_not_hold_up_the_next(tmp_p
 
 
 def alive(number: str) -> bool:
+    """Whether any of its threads is: what it has open is closed with the last of them."""
     try:
+        if len(list(Path(f"/proc/{number}/task").iterdir())) > 1:
+            return True
         return "Z" not in Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
         return False
@@ -171,6 +179,55 @@ def test_a_worker_killed_while_it_waits_costs_no_item(tmp_path: Path) -> None:
             (child,) = children_of(os.getpid())
             os.kill(int(child), signal.SIGKILL)
             assert wait_for(lambda number=child: not alive(number), 5)  # type: ignore[misc]
+
+
+WIDE = 2000
+"""A picture as wide as that is larger than what the system keeps of a message."""
+
+
+def large(folder: Path, count: int) -> list[Media]:
+    for number in range(count):
+        Image.new("RGB", (WIDE, WIDE // 2)).save(folder / f"{number}.png")
+    return [Media(folder / f"{number}.png", None, str(number)) for number in range(count)]
+
+
+def stop(child: str) -> None:
+    os.kill(int(child), signal.SIGSTOP)
+    assert wait_for(lambda: "T" in Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0], 5)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the children of a process are found in /proc")
+def test_a_worker_that_stops_while_it_sends_costs_its_item_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # case V01
+    def stopped_once(process: WorkerProcess) -> Answer | None:
+        if process.task is not None and not stopped:  # the answer is larger than what the system keeps for us
+            stopped.append(str(process._process.pid))
+            stop(stopped[0])
+        return receive(process)
+
+    stopped: list[str] = []
+    receive = WorkerProcess.receive
+    monkeypatch.setattr(WorkerProcess, "receive", stopped_once)
+    media = large(tmp_path, 3)
+    with Decoder(1, 1.5, 4) as decoder:
+        found = list(decoder.run(media, Look(taking(1, long_side=WIDE), None, True)))
+    assert outcomes(found) == ["too_slow", "seen", "seen"]
+    assert not alive(stopped[0])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the children of a process are found in /proc")
+def test_a_worker_that_stops_while_it_waits_costs_no_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_SECONDS_TO_SEND", 0.5)
+    media = large(tmp_path, 2)
+    heavy = partial(np.maximum, np.zeros((WIDE // 2, WIDE, 3), dtype=np.uint8))  # and so is the message with it
+    with Decoder(1, 30, 4) as decoder:
+        list(decoder.run(media, PREPARED))
+        (child,) = children_of(os.getpid())
+        stop(child)
+        found = list(decoder.run(media, Look(taking(1, long_side=WIDE), heavy, True)))
+        assert outcomes(found) == ["seen", "seen"]
+        assert not alive(child)
 
 
 def test_workers_that_cannot_start_are_reported_and_not_tried_for_ever(

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image, ImageFile
+from PIL import Image, ImageFile, features
 
 from bombs import bomb
 from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.media.images import load_image, reduced
+from tiff_files import write_tiff
 
 BUDGET = 89_000_000
 
@@ -58,6 +59,31 @@ def test_a_16_bit_scan_keeps_its_greys(tmp_path: Path) -> None:  # case E10
         found = load(tmp_path / f"ramp.{suffix}")
         assert len(np.unique(found)) >= 200
         assert (found[0, 0].tolist(), found[-1, -1].tolist()) == ([0] * 3, [255] * 3)
+
+
+@pytest.mark.parametrize("bits", [12, 16])
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("zero_is_white", [False, True])
+def test_a_deep_scan_keeps_its_greys_whatever_its_zero_means(
+    tmp_path: Path, bits: int, order: str, zero_is_white: bool
+) -> None:  # case E10
+    ramp = np.linspace(0, 2**bits - 1, 256).round().astype(np.uint16).reshape(16, 16)
+    found = load(write_tiff(tmp_path / "a.tif", ramp, bits, order, zero_is_white))[:, :, 0].ravel()
+    assert np.abs(found - np.arange(256.0)[:: -1 if zero_is_white else 1]).max() <= 1
+
+
+def test_a_dark_deep_scan_stays_dark(tmp_path: Path) -> None:  # case E10
+    dark = np.full((4, 4), 200, dtype=np.uint16)
+    Image.fromarray(dark).save(tmp_path / "a.png")
+    (tmp_path / "a.pgm").write_bytes(b"P5 4 4 65535\n" + dark.astype(">u2").tobytes())
+    for path in (tmp_path / "a.png", tmp_path / "a.pgm", write_tiff(tmp_path / "a.tif", dark, 16)):
+        assert (load(path) == 1).all()
+
+
+def test_the_transparent_grey_of_a_16_bit_png_is_white(tmp_path: Path) -> None:  # case E10
+    values = np.array([[0, 30000]], dtype=np.uint16)
+    Image.fromarray(values).save(tmp_path / "a.png", transparency=0)
+    assert load(tmp_path / "a.png")[0, :, 0].tolist() == [255, 117]
 
 
 def test_cmyk_pictures_keep_their_colours_with_and_without_adobes_inversion(tmp_path: Path) -> None:
@@ -170,6 +196,17 @@ def test_a_picture_of_an_unknown_kind_is_unsupported_rather_than_damaged(tmp_pat
     error = fault(tmp_path / "a.heic")
     assert error.fault is MediaFault.unsupported
     assert "'heic'" in str(error)
+
+
+@pytest.mark.skipif(not features.check("avif"), reason="this Pillow has no AVIF")
+def test_an_avif_that_is_cut_off_is_not_called_undecoded(tmp_path: Path) -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "a.avif")
+    assert load(tmp_path / "a.avif").shape == (64, 64, 3)
+    whole = (tmp_path / "a.avif").read_bytes()
+    (tmp_path / "a.avif").write_bytes(whole[: len(whole) * 6 // 10])
+    error = fault(tmp_path / "a.avif")
+    assert (error.fault, "damaged or cut off" in str(error)) == (MediaFault.damaged, True)
 
 
 def test_an_orientation_that_cannot_be_read_leaves_the_picture_as_it_is(tmp_path: Path) -> None:

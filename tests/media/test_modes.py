@@ -48,6 +48,8 @@ def test_whole_numbers_of_32_bits_are_scaled_by_the_range_they_need() -> None:
     assert of(0, 100, 255) == [0, 100, 255]
     assert of(0, 32768, 65535) == [0, 128, 255]
     assert of(0, 2**30, 2**31 - 1) == [0, 128, 255]
+    assert of(0, 1000, 4095) == [0, 62, 255]
+    assert of(0, 128, 256) == [0, 64, 128]
     assert of(-5, 0, 0) == [0, 0, 0]
 
 
@@ -57,6 +59,9 @@ def test_floating_point_greys_are_scaled_by_the_range_they_need() -> None:
 
     assert of(0.0, 0.5, 1.0) == [0, 128, 255]
     assert of(0.0, 128.0, 255.0) == [0, 128, 255]
+    assert of(0.0, 512.0, 1000.5) == [0, 128, 249]  # ten bits
+    assert of(0.0, 0.505, 1.01) == [0, 128, 255]  # a little over one, as after sharpening
+    assert of(0.0, 1.0, 254.0) == [0, 1, 254]
     assert of(float("nan"), -1.0, 1.0) == [0, 0, 255]
     assert of(0.0, 0.0, 0.0) == [0, 0, 0]
 

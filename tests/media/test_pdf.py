@@ -3,14 +3,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from glyphrank.media.faults import MediaError, MediaFault
-from glyphrank.media.pdf import is_pdf, page_count, page_text
+from glyphrank.media.pdf import PageText, page_count, page_text, render_page
 from glyphrank.records import TextState
 from odd_files import odd_file
+from page_marks import write_form, write_stamp
 from pdf_files import cut_off, write_drawing, write_pdf
 
 
@@ -35,6 +37,16 @@ def test_page_state_tells_text_drawing_and_blank_apart(tmp_path: Path) -> None: 
         TextState.text,
     ]
     assert page_text(document, 2).text == ""
+
+
+@pytest.mark.parametrize("write", [write_form, write_stamp])
+def test_a_page_that_shows_a_form_or_a_stamp_alone_is_not_blank(
+    tmp_path: Path, write: Callable[[Path, str], Path]
+) -> None:  # case P02
+    document = write(tmp_path / "a.pdf", "XXXX")
+    assert (render_page(document, 1, 200, 10**6) < 100).any()
+    assert page_text(document, 1) == PageText("", TextState.image_only)
+    assert page_text(write(tmp_path / "empty.pdf", ""), 1) == PageText("", TextState.blank)
 
 
 @pytest.mark.parametrize("page", [0, -1, 3])
@@ -139,8 +151,3 @@ def test_ten_threads_read_the_same_text_as_one(tmp_path: Path) -> None:  # case 
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str([(3, "one"), (3, "three"), (3, "two")])
     assert done.stderr == ""
-
-
-@pytest.mark.parametrize(("name", "expected"), [("a.pdf", True), ("a.PDF", True), ("a.pdf.mp4", False), ("pdf", False)])
-def test_is_pdf_goes_by_the_name(name: str, expected: bool) -> None:
-    assert is_pdf(Path(name)) is expected

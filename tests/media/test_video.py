@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import struct
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -108,14 +110,101 @@ def test_streams_show_the_right_frames_or_fail_by_name(tmp_path: Path, name: str
         assert np.abs(np.stack(sample(tmp_path / name, taking(6)).images).astype(int) - expected).mean() < 4
 
 
+CODINGS = {
+    "closed groups": ("-g", "15", "-bf", "3"),
+    "open groups": ("-x264-params", "open-gop=1:keyint=15:min-keyint=15:bframes=3:b-adapt=0:scenecut=0"),
+    "gradual refresh": ("-x264-params", "intra-refresh=1:keyint=20:bframes=0"),
+    "HEVC": ("-c:v", "libx265", "-x265-params", "keyint=20:log-level=error"),
+    "HEVC, closed groups": ("-c:v", "libx265", "-x265-params", "keyint=20:open-gop=0:log-level=error"),
+    "MPEG-4": ("-c:v", "mpeg4", "-bf", "2", "-g", "15", "-q:v", "2"),
+    "MPEG-2": ("-c:v", "mpeg2video", "-bf", "2", "-g", "15", "-q:v", "2"),
+    "MJPEG": ("-c:v", "mjpeg", "-pix_fmt", "yuvj420p", "-q:v", "2"),
+    "VP9": ("-c:v", "libvpx-vp9", "-g", "15", "-b:v", "400k", "-cpu-used", "8"),
+}
+
+
+@pytest.mark.parametrize("name", ["a.mp4", "a.mkv"])
+@pytest.mark.parametrize("coding", CODINGS)
+def test_the_right_frames_are_taken_of_every_coding(tmp_path: Path, coding: str, name: str) -> None:  # case V15
+    write_h264(tmp_path / name, 100, *CODINGS[coding])
+    for count in (1, 4, 9):
+        frames = sample(tmp_path / name, taking(count))
+        wanted = [(2 * i + 1) * 100 // (2 * count) for i in range(count)]
+        assert [number_in(image) for image in frames.images] == wanted
+        assert np.abs(np.array(frames.times) - np.array(wanted) / 30).max() < 0.002
+
+
+def noting(name: str, calls: list[str], function: Callable[..., object]) -> Callable[..., object]:
+    def called(*given: object) -> object:
+        calls.append(name)
+        return function(*given)
+
+    return called
+
+
+@pytest.mark.parametrize(
+    ("coding", "name", "sought"),
+    [
+        ("closed groups", "a.mp4", True),
+        ("HEVC, closed groups", "a.mp4", True),
+        ("MJPEG", "a.mp4", True),
+        ("VP9", "a.mkv", True),
+        ("open groups", "a.mp4", False),
+        ("gradual refresh", "a.mp4", False),
+        ("HEVC", "a.mp4", False),
+        ("MPEG-4", "a.mp4", False),
+        ("closed groups", "a.mkv", False),
+    ],
+)
+def test_clips_are_sought_in_where_the_container_proves_it_right_and_decoded_once_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, coding: str, name: str, sought: bool
+) -> None:
+    calls: list[str] = []
+    for function in ("_opened", "_by_seeking", "_in_order"):
+        monkeypatch.setattr(video, function, noting(function, calls, getattr(video, function)))
+    write_h264(tmp_path / name, 60, *CODINGS[coding])
+    sample(tmp_path / name, taking(4))
+    assert calls == ["_opened", "_by_seeking" if sought else "_in_order"]
+
+
 def test_seeking_and_counting_take_the_same_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_h264(tmp_path / "a.mp4", 100, "-g", "15", "-bf", "3")
     sought = sample(tmp_path / "a.mp4", taking(9))
-    monkeypatch.setattr(video, "_SEEKABLE", ())
+    monkeypatch.setattr(video, "_by_seeking", lambda *_: None)
     counted = sample(tmp_path / "a.mp4", taking(9))
     assert sought.times == counted.times
     assert np.array_equal(sought.images, counted.images)
-    assert [number_in(image) for image in sought.images] == [5, 16, 27, 38, 50, 61, 72, 83, 94]
+
+
+MATRICES = [(-1, 0, 0, 1), (1, 0, 0, -1), (0, 1, 1, 0), (0, -1, -1, 0), (0, 1, -1, 0), (-1, 0, 0, -1), (2, 0, 0, 2)]
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize("header", ["tkhd", "mvhd"])
+def test_a_mirrored_clip_is_mirrored(tmp_path: Path, header: str, matrix: tuple[int, ...]) -> None:  # case V05
+    source = "testsrc=duration=0.5:size=64x48:rate=10"
+    ffmpeg("-f", "lavfi", "-i", source, "-c:v", "libx264", "-pix_fmt", "yuv420p", tmp_path / "a.mp4")
+    data = bytearray((tmp_path / "a.mp4").read_bytes())
+    at = data.index(header.encode()) + (44 if header == "tkhd" else 40)
+    a, b, c, d = (65536 * value for value in matrix)
+    data[at : at + 36] = struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 1 << 30)
+    (tmp_path / "a.mp4").write_bytes(data)
+    width, height = (48, 64) if a == 0 else (64, 48)
+    expected = frames_by_ffmpeg(tmp_path / "a.mp4", width, height)
+    frames = sample(tmp_path / "a.mp4", taking(5))
+    assert np.abs(np.stack(frames.images).astype(int) - expected).mean() < 4
+
+
+@pytest.mark.parametrize("order", [("flat.mp4", "busy.mp4"), ("busy.mp4", "flat.mp4")])
+def test_of_two_videos_in_a_file_the_one_that_is_played_is_held_to_the_budget(
+    tmp_path: Path, order: tuple[str, str]
+) -> None:  # case E13
+    for name, source in (("flat.mp4", "color=red:size=320x240"), ("busy.mp4", "testsrc2=size=160x96")):
+        ffmpeg("-f", "lavfi", "-i", f"{source}:duration=2", "-c:v", "libx264", "-pix_fmt", "yuv420p", tmp_path / name)
+    first, second = (tmp_path / name for name in order)
+    ffmpeg("-i", first, "-i", second, "-map", "0", "-map", "1", "-c", "copy", tmp_path / "a.mp4")
+    frames = sample(tmp_path / "a.mp4", taking(2, most_pixels=15_360))
+    assert [image.shape for image in frames.images] == [(96, 160, 3)] * 2
 
 
 class Careless:

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import pytest
 
-from glyphrank.ocr import Pair
+from glyphrank.errors import DataError
+from glyphrank.ocr import Pair, else_read
 from glyphrank.ocr.else_read import ElseRead
-from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, TextState
+from glyphrank.records import Frames, Item, Line, NeedsFiles, Reading, Runtime, Source, TextState
 from scene_parts import of_yaml
 from unseen import unseen
 
@@ -38,6 +39,14 @@ def runtime(tmp_path: Path) -> Runtime:
 
 def layer(*lines: str, failure: str | None = None, state: TextState = TextState.text) -> Reading:
     return Reading(Source.embedded, tuple(map(Line, lines)), failure, state)
+
+
+@dataclass(frozen=True)
+class Lacks(Says):
+    """An engine whose weights are nowhere."""
+
+    def find(self, runtime: Runtime) -> None:
+        raise DataError(f"weights of {self.name} are nowhere")
 
 
 SCENE = Reading(Source.scene, (Line("seen", 0.9),))
@@ -80,6 +89,25 @@ def test_read_keeps_a_thin_text_where_the_second_engine_fails_or_finds_nothing(r
     assert pair(layer(failure="no layer"), nothing).read(ITEM, unseen, runtime) == nothing
     both = pair(layer(failure="no layer"), failed).read(ITEM, unseen, runtime)
     assert both.failure == "no layer; no media"
+
+
+def test_find_says_before_anything_is_read_what_the_second_engine_lacks(
+    runtime: Runtime, caplog: pytest.LogCaptureFixture
+) -> None:  # case O05
+    else_read._warn.cache_clear()
+    good, lacks = Says("first", layer("a whole page"), False), Lacks("second", SCENE, True)
+    engine = ElseRead(good, lacks, 8)
+    assert isinstance(engine, NeedsFiles)
+    engine.find(runtime)
+    engine.find(runtime)
+    [said] = caplog.messages
+    assert said.endswith("lacks files: weights of second are nowhere")
+    assert Says.asked == []
+    with pytest.raises(DataError, match="weights of second are nowhere"):
+        ElseRead(lacks, good, 8).find(runtime)
+    caplog.clear()
+    ElseRead(good, good, 8).find(runtime)
+    assert caplog.messages == []
 
 
 def test_else_read_is_a_pair_that_looks_where_one_of_the_two_does() -> None:

@@ -31,9 +31,32 @@ def test_read_prefers_the_published_text(tmp_path: Path, runtime: Runtime) -> No
     assert [line.text for line in ENGINE.read(item, unseen, runtime).lines] == ["published", "text"]
 
 
-def test_read_takes_an_empty_published_text_as_published(tmp_path: Path, runtime: Runtime) -> None:
-    item = page(write_pdf(tmp_path / "a.pdf", "text layer"), text="")
-    assert ENGINE.read(item, unseen, runtime) == Reading(Source.embedded, state=TextState.blank)
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_published_text_says_nothing_about_what_an_item_shows(
+    tmp_path: Path, runtime: Runtime, text: str
+) -> None:  # case P02
+    def read(item: Item) -> Reading:
+        return ENGINE.read(item, unseen, runtime)
+
+    scan, blank = write_drawing(tmp_path / "scan.pdf"), write_pdf(tmp_path / "blank.pdf", "")
+    (tmp_path / "a.png").write_bytes(b"\x89PNG and so on")
+    states = [read(page(scan, text=text)), read(page(tmp_path / "a.png", None, text)), read(page(blank, text=text))]
+    assert states == [
+        Reading(Source.embedded, state=TextState.image_only),
+        Reading(Source.embedded, state=TextState.image_only),
+        Reading(Source.embedded, state=TextState.blank),
+    ]
+    assert read(page(write_pdf(tmp_path / "a.pdf", "layer"), text=text)).lines == (Line("layer"),)
+    assert "there is no such file" in (read(page(tmp_path / "absent.pdf", text=text)).failure or "")
+
+
+def test_an_empty_published_text_is_all_there_is_of_an_item_without_media(runtime: Runtime) -> None:
+    assert ENGINE.read(Item("p", None, ""), unseen, runtime) == Reading(Source.embedded, state=TextState.blank)
+
+
+def test_read_finds_a_document_by_what_it_holds(tmp_path: Path, runtime: Runtime) -> None:
+    document = write_pdf(tmp_path / "a.pdf", "text layer").rename(tmp_path / "document")
+    assert ENGINE.read(page(document, None), unseen, runtime).lines == (Line("text layer"),)
 
 
 def test_read_of_blank_and_image_only_pages_has_no_lines_and_no_failure(

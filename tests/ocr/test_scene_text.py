@@ -111,6 +111,65 @@ def test_read_records_a_crash_of_the_engine_as_that_items_failure(stub: StubRead
     assert reading == Reading(Source.scene, failure="EasyOCR failed: ZeroDivisionError: float division by zero")
 
 
+def by_frame(stub: StubReader, monkeypatch: pytest.MonkeyPatch, errors: dict[int, Exception]) -> list[int]:
+    """Lets the reader raise an error for pictures of these values; which values it is given comes in the list."""
+    given: list[int] = []
+
+    def readtext(picture: UInt8Array, **_: object) -> list[Any]:
+        given.append(int(picture[0, 0, 0]))
+        if given[-1] in errors:
+            raise errors[given[-1]]
+        return [(SQUARE, f"READ {given[-1]}", 0.5)]
+
+    monkeypatch.setattr(stub, "readtext", readtext)
+    return given
+
+
+def test_read_loses_the_lines_of_a_frame_that_fails_and_no_others(
+    stub: StubReader, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:  # case O04
+    given = by_frame(stub, monkeypatch, {2: ValueError("resize")})
+    reading = read(easyocr_en(), runtime, *map(plain, (1, 2, 3, 2)), times=(0.5, 1.5, 2.5, 3.5))
+    assert reading.failure is None
+    assert [(line.text, line.frame, line.time) for line in reading.lines] == [("READ 1", 0, 0.5), ("READ 3", 2, 2.5)]
+    assert given == [1, 2, 3]
+    assert caplog.messages == [
+        f"item 'p': nothing is read in frame {number} of 4: EasyOCR failed: ValueError: resize" for number in (2, 4)
+    ]
+
+
+def test_read_fails_where_every_frame_does(
+    stub: StubReader, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:  # case O04
+    by_frame(stub, monkeypatch, {1: ValueError("resize"), 2: IndexError("none")})
+    assert read(easyocr_en(), runtime, plain(1), plain(2)).failure == "EasyOCR failed: ValueError: resize"
+
+
+def test_read_takes_no_frame_as_the_same_as_one_that_failed(
+    stub: StubReader, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = by_frame(stub, monkeypatch, {2: ValueError("resize")})
+    lines = read(easyocr_en(same_frame=0.01), runtime, plain(2), plain(3), plain(4)).lines
+    assert given == [2, 3]
+    assert [(line.text, line.frame) for line in lines] == [("READ 3", 1), ("READ 3", 2)]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("CUDA error: an illegal memory access was encountered"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory"),
+    ],
+)
+def test_read_keeps_no_reading_that_the_machine_made_thinner(
+    stub: StubReader, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    by_frame(stub, monkeypatch, {2: error})
+    reading = read(easyocr_en(), runtime, plain(1), plain(2))
+    assert reading == Reading(Source.scene, failure=f"EasyOCR failed: {type(error).__name__}: {error}")
+
+
 def test_read_records_media_that_cannot_be_decoded(stub: StubReader, runtime: Runtime) -> None:
     def torn() -> Frames:
         raise MediaError(MediaFault.damaged, "p.mp4: torn")

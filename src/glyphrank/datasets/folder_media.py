@@ -12,7 +12,8 @@ from glyphrank.errors import DataError
 from glyphrank.identity import FileDigest, digest_text
 from glyphrank.ids import nfc
 from glyphrank.media.faults import MediaError
-from glyphrank.media.pdf import is_pdf, page_count
+from glyphrank.media.kinds import is_pdf
+from glyphrank.media.pdf import page_count
 from glyphrank.records import Media
 
 
@@ -31,6 +32,7 @@ class MediaFinder:
         self._file_digest = file_digest
         self._path = cache(self._look_up)
         self._count = cache(_count)
+        self._is_pdf = cache(is_pdf)
         self._content = cache(self._fingerprint)
         self._names = cache(_names)
 
@@ -64,7 +66,7 @@ class MediaFinder:
         return found
 
     def _media(self, record: Record, path: Path) -> Media:
-        page = (record.page or 1) if is_pdf(path) else None
+        page = (record.page or 1) if self._is_pdf(path) else None
         content = self._content(path, nfc(record.media or ""))
         return Media(path, page, digest_text(content, "" if page is None else str(page)))
 
@@ -73,7 +75,7 @@ class MediaFinder:
 
         A picture or clip has no pages; whoever calls it page 1 means the whole of it.
         """
-        if not is_pdf(path):
+        if not self._is_pdf(path):
             if record.page in (None, 1):
                 return None
             return (

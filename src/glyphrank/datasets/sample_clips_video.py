@@ -12,6 +12,7 @@ from PIL import Image
 from glyphrank.datasets import sample_clips_places as places
 from glyphrank.datasets.sample_clips_design import Clip
 from glyphrank.datasets.sample_clips_things import MOST_BOARDS, SIZE, draw_sign, draw_thing
+from glyphrank.packages import import_package
 from glyphrank.records import UInt8Array
 
 WIDTH, HEIGHT = 320, 180
@@ -55,9 +56,9 @@ def write_video(path: Path, frames: Iterable[UInt8Array]) -> None:
 
     Raises:
         OSError: OpenCV could not open the file.
+        ConfigError: OpenCV cannot be imported.
     """
-    import cv2
-
+    cv2 = import_package("cv2", "opencv-python-headless")
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"mp4v"), RATE, (WIDTH, HEIGHT))
     try:
         if not writer.isOpened():

@@ -1,7 +1,8 @@
 """How a picture of any shape becomes the square that a model sees; numpy and Pillow only.
 
 The arithmetic is that of open_clip's evaluation transform up to its ToTensor, so that published numbers can be
-reproduced; here it runs where frames are decoded, and what it leaves is small.
+reproduced (but a centre crop to a size that is not square follows the model's interpolation, which open_clip ignores
+there); here it runs where frames are decoded, and what it leaves is small.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from glyphrank.encoders.clip_tokens import ClipTokeniser, load_tokeniser
 from glyphrank.encoders.precision import Precision
 from glyphrank.errors import DataError
 from glyphrank.identity import Stamp
+from glyphrank.packages import import_package
 from glyphrank.records import Encoded, FloatArray, UInt8Array
 
 LOG = logging.getLogger(__name__)
@@ -117,9 +118,11 @@ def load_model(source: ClipSource, device: str) -> ClipModel:
 
     Raises:
         DataError: the files cannot be loaded, or do not fit each other.
+        ConfigError: open_clip cannot be imported.
     """
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     settings = read_settings(source.folder)
+    _import_open_clip()  # before what is blamed on the files
     _say_activation(source, settings)
     try:
         network = _weighted(source) if source.seed is None else _random(source, source.seed)
@@ -134,11 +137,13 @@ def load_model(source: ClipSource, device: str) -> ClipModel:
         ) from error
 
 
-def _weighted(source: ClipSource) -> Any:
-    import open_clip
+def _import_open_clip() -> Any:
+    return import_package("open_clip", "open-clip-torch")
 
+
+def _weighted(source: ClipSource) -> Any:
     network = _built(source)
-    open_clip.load_checkpoint(network, str(weight_files(source.folder)[0]), strict=True, weights_only=True)
+    _import_open_clip().load_checkpoint(network, str(weight_files(source.folder)[0]), strict=True, weights_only=True)
     return network
 
 
@@ -155,8 +160,7 @@ def _random(source: ClipSource, seed: int) -> Any:
 
 def _built(source: ClipSource) -> Any:
     """The network of the settings, with weights still to be loaded, on the CPU."""
-    import open_clip
-
+    open_clip = _import_open_clip()
     changes: dict[str, Any] = {} if source.quick_gelu is None else {"quick_gelu": source.quick_gelu}
     if source.text_model is not None:
         text = dict(read_settings(source.folder).model["text_cfg"])

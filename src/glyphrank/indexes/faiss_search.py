@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from glyphrank.indexes.queries import check_queries
+from glyphrank.packages import import_package
 from glyphrank.records import FloatArray
 
 _DISTRIBUTIONS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu11", "faiss-gpu-cu12", "faiss")
@@ -25,11 +26,19 @@ def installed_faiss() -> tuple[str, ...]:
     return _DISTRIBUTIONS[:1]
 
 
+def import_faiss() -> Any:
+    """The module.
+
+    Raises:
+        ConfigError: it cannot be imported.
+    """
+    return import_package("faiss", installed_faiss()[0])
+
+
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Builds an index the same way every time: with several threads the order of insertion is theirs."""
-    import faiss
-
+    faiss = import_faiss()
     before = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
     try:

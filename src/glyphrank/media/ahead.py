@@ -19,6 +19,8 @@ from glyphrank.records import Media
 
 _AHEAD = 3
 """Items a process that may be decoded, or being decoded, and not yet taken."""
+_MOST_HELD = 256 * 2**20
+"""Bytes of items that are decoded and not yet taken, above which no further one is begun."""
 _NUMBERS = itertools.count()
 """Numbers of items, never used twice: an answer to an earlier run that was left is known by its number."""
 
@@ -61,7 +63,7 @@ class Ahead:
         self._media = media
         self._look = look
         self._positions: dict[int, int] = {}
-        self._results: dict[int, Any] = {}
+        self._results: dict[int, tuple[Any, int]] = {}
         self._given = self._taken = 0
         self._stopped = False
         self._failure: BaseException | None = None
@@ -81,7 +83,7 @@ class Ahead:
             if position not in self._results and self._failure is not None:
                 raise self._failure
             self._taken += 1
-            result = self._results.pop(position)
+            result, _ = self._results.pop(position)
         self._mouth.send_bytes(b"x")
         return result
 
@@ -111,7 +113,8 @@ class Ahead:
         """Gives waiting processes the next items, as far ahead as is allowed."""
         with self._news:
             limit = min(len(self._media), self._taken + _AHEAD * self._crew.size)
-        while self._given < limit:
+            held = sum(size for _, size in self._results.values())
+        while self._given < limit and held < _MOST_HELD:
             busy = sum(process.task is not None for process in self._crew.processes)
             self._crew.fill(busy + limit - self._given)
             process = next((process for process in self._crew.processes if process.waits), None)
@@ -146,6 +149,8 @@ class Ahead:
         except (EOFError, OSError):
             self._ended(process)
             return
+        if answer is None:
+            return
         for name, level, text in answer.logs:
             logging.getLogger(name).log(level, "%s", text)
         if task is None:
@@ -161,7 +166,7 @@ class Ahead:
                 fault.add_note(answer.bug[1])
                 raise fault
             return
-        self._deliver(task, answer.seen if answer.fault is None else MediaError(*answer.fault))
+        self._deliver(task, answer.seen if answer.fault is None else MediaError(*answer.fault), answer.size)
 
     def _ended(self, process: WorkerProcess) -> None:
         task, starting, how = process.task, process.task is None and not process.waits, process.ending()
@@ -185,10 +190,10 @@ class Ahead:
             name = shown_name(self._media[self._positions[task]].path)
             self._deliver(task, MediaError(fault, f"{name}: {reason}"))
 
-    def _deliver(self, task: int, result: object) -> None:
-        """Keeps a result for the consumer; one of an earlier run is dropped."""
+    def _deliver(self, task: int, result: object, size: int = 0) -> None:
+        """Keeps a result, of a number of bytes, for the consumer; one of an earlier run is dropped."""
         position = self._positions.pop(task, None)
         if position is not None:
             with self._news:
-                self._results[position] = result
+                self._results[position] = result, size
                 self._news.notify_all()

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from glyphrank.media.matroska import read_matroska
+from glyphrank.media.mp4_index import played_track
 
 _MOST_INDEX, _MOST_TRACKS = 1 << 26, 1 << 20
 """Bytes that are read at most: of the index of an MP4 file, and of the beginning of a Matroska file."""
 _PICTURES = (b"avif", b"avis", b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1")
 """Brands of the MP4 family that hold pictures."""
 _MP4_BOXES = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"pnot", b"styp")
+_UNORDERED = ("V_VP8", "V_VP9", "V_MJPEG")
+"""Codings of Matroska whose frames are shown in the order in which they are stored, and whose key frames begin anew."""
 _STARTS = (
     (b"FLV", "flv"),
     (b"\x00\x00\x01\xba", "mpeg"),
@@ -40,6 +42,9 @@ class Container:
             video, or when the kind is not looked into.
         width, height: pixels of a frame as coded, 0 when unknown.
         complete: False when the file ends before the container says.
+        seekable: whether it is proven that decord finds any frame from the key frame before it.
+        flip: axis of a frame (0 rows, 1 columns) along which it is yet to be mirrored after its quarter turns; None
+            when nothing declares a mirroring.
     """
 
     kind: str
@@ -47,6 +52,8 @@ class Container:
     width: int = 0
     height: int = 0
     complete: bool = True
+    seekable: bool = False
+    flip: int | None = None
 
 
 def clip_kind(head: bytes) -> str | None:
@@ -72,7 +79,8 @@ def declared(path: Path, kind: str) -> Container:
                 return _mp4(stream, length)
             case "matroska":
                 found = read_matroska(stream.read(_MOST_TRACKS), length)
-                return Container(kind, found.codec, found.width, found.height, found.complete)
+                seekable = found.complete and found.codec in _UNORDERED
+                return Container(kind, found.codec, found.width, found.height, found.complete, seekable)
             case "avi":
                 return _avi(stream.read(4096), length)
     return Container(kind)
@@ -98,44 +106,11 @@ def _mp4(stream: BinaryIO, length: int) -> Container:
         at += size
     if index is None:
         return Container("mp4", complete=False)
-    codec, width, height = next(_video_tracks(index), (None, 0, 0))
-    return Container("mp4", codec, width, height, complete)
-
-
-def _video_tracks(index: bytes) -> Iterator[tuple[str, int, int]]:
-    """Coding, width and height of each video track."""
-    for _, media in _inside(index, 8, len(index), (b"trak", b"mdia")):
-        handlers = [index[at + 8 : at + 12] for name, (at, _) in _boxes(index, *media) if name == b"hdlr"]
-        if b"vide" not in handlers:
-            continue
-        for name, (at, end) in _boxes(index, *media):
-            if name != b"minf":
-                continue
-            for _, table in _inside(index, at, end, (b"stbl", b"stsd")):
-                entry = table[0] + 8  # after the version and the number of entries
-                codec = index[entry + 4 : entry + 8].decode("latin-1")
-                size = index[entry + 32 : entry + 36]
-                yield codec, int.from_bytes(size[:2], "big"), int.from_bytes(size[2:], "big")
-
-
-def _inside(data: bytes, at: int, end: int, names: tuple[bytes, ...]) -> Iterator[tuple[bytes, tuple[int, int]]]:
-    """The contents of boxes that lie inside of one another under the given names."""
-    for name, (start, stop) in _boxes(data, at, end):
-        if name == names[0]:
-            if len(names) == 1:
-                yield name, (start, stop)
-            else:
-                yield from _inside(data, start, stop, names[1:])
-
-
-def _boxes(data: bytes, at: int, end: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
-    """Name and place of the content of each box from `at` to `end`."""
-    while at + 8 <= end:
-        size = int.from_bytes(data[at : at + 4], "big")
-        if size < 8:
-            return
-        yield data[at + 4 : at + 8], (at + 8, min(at + size, end))
-        at += size
+    track = played_track(index)
+    if track is None:
+        return Container("mp4", complete=complete)
+    seekable = complete and track.is_seekable(stream)
+    return Container("mp4", track.codec, track.width, track.height, complete, seekable, track.flip)
 
 
 def _avi(head: bytes, length: int) -> Container:

@@ -10,17 +10,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError, features
 
 from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.media.files import head_of, shown_name, too_many_pixels
-from glyphrank.media.modes import on_white
+from glyphrank.media.kinds import HEAD, FileKind, kind_of
+from glyphrank.media.modes import know_deep_tiffs, on_white
 from glyphrank.records import UInt8Array
 
 # Not all that Pillow knows: some of the rest start other programs (EPS), only know the header (MPEG, GRIB) or take
 # nearly anything for theirs (TGA).
 _FORMATS = ("AVIF", "BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PCX", "PNG", "PPM", "QOI", "SGI", "TIFF", "WEBP")
-_STARTS = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM", b"RIFF")
+_AVIF = (b"avif", b"avis")
 _LIMIT = threading.Lock()
 
 
@@ -28,13 +29,15 @@ def load_image(path: Path, long_side: int, most_pixels: int) -> UInt8Array:
     """The first frame of a picture, (h, w, 3) uint8 RGB, upright by its EXIF orientation, transparency on white.
 
     A picture with a longer side than `long_side` pixels is reduced to it (by whole boxes to three times the size, then
-    Lanczos), a smaller one is left as it is; nothing is cropped. Deeper greys are scaled, see `modes.on_white`.
+    Lanczos), a smaller one is left as it is; nothing is cropped. Deeper greys are scaled, see `modes.on_white`. A JPEG
+    with changed bytes inside is shown as far as it can be, with false parts: nobody tells.
 
     Raises:
         MediaError: the file cannot be opened or decoded, or declares more than `most_pixels` pixels; those are counted
             in its header, before anything is decoded.
     """
-    head = head_of(path, 16)
+    head = head_of(path, HEAD)
+    know_deep_tiffs()
     try:
         with _limited_to(most_pixels), Image.open(path, formats=_FORMATS) as image:
             if image.width * image.height > most_pixels:
@@ -91,14 +94,20 @@ def _reduced(image: Image.Image, long_side: int) -> Image.Image:
 
 
 def _unknown(path: Path, head: bytes) -> MediaError:
+    """What is to be said of a file that Pillow does not know, by how it begins."""
     if head[4:8] == b"ftyp":
-        brand = head[8:12].decode("latin-1").strip()
+        brands = [head[at : at + 4] for at in (8, *range(16, min(len(head), int.from_bytes(head[:4], "big")), 4))]
+        if not (features.check("avif") and any(brand in _AVIF for brand in brands)):
+            brand = brands[0].decode("latin-1").strip()
+            return MediaError(
+                MediaFault.unsupported,
+                f"{shown_name(path)}: a picture of the kind {brand!r}, which is not decoded; wanted JPEG or PNG",
+            )
+    if kind_of(head) is FileKind.picture or head.startswith(b"RIFF"):
         return MediaError(
-            MediaFault.unsupported,
-            f"{shown_name(path)}: a picture of the kind {brand!r}, which is not decoded; wanted JPEG or PNG",
+            MediaFault.damaged,
+            f"{shown_name(path)}: the picture is damaged or cut off, or laid out in a way that is not decoded",
         )
-    if head.startswith(_STARTS):
-        return MediaError(MediaFault.damaged, f"{shown_name(path)}: the header of the picture is damaged or cut off")
     return MediaError(
         MediaFault.not_media, f"{shown_name(path)}: neither a picture, nor a PDF, nor a clip by what it holds"
     )

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from glyphrank.errors import ConfigError
 from glyphrank.media import Sampler
-from glyphrank.media.containers import clip_kind
 from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.media.files import head_of, shown_name
 from glyphrank.media.images import load_image
+from glyphrank.media.kinds import HEAD, FileKind, kind_of
 from glyphrank.media.pdf import render_page
 from glyphrank.media.video import sample
 from glyphrank.records import Frames, Media
-
-_HEAD = 1024
-"""Bytes within which a PDF names itself (ISO 32000-1, annex H)."""
 
 
 def look(media: Media, sampler: Sampler) -> Frames:
     """The frames of a clip, or the one frame of a page or picture: upright RGB, no side above the sampler's.
 
-    What a file is goes by what it holds, not by its name: a document (its first page where none is named), a clip,
-    else a picture. Of a picture with several frames (GIF, APNG, multi-page TIFF) the first is seen, without a time.
+    What a file is goes by what it holds, not by its name (`kinds.kind_of`): a document (its first page where none is
+    named), a clip, else a picture. Of a picture with several frames (GIF, APNG, multi-page TIFF) the first is seen,
+    without a time.
 
     Raises:
         MediaError: the item cannot be seen; the message names the file.
@@ -28,10 +26,10 @@ def look(media: Media, sampler: Sampler) -> Frames:
     """
     long_side, most_pixels = sampler.long_side, sampler.most_pixels
     try:
-        head = head_of(media.path, _HEAD)
-        if media.page is not None or b"%PDF-" in head:
+        kind = kind_of(head_of(media.path, HEAD))
+        if media.page is not None or kind is FileKind.pdf:
             return Frames((render_page(media.path, media.page or 1, long_side, most_pixels),))
-        if clip_kind(head[:400]):
+        if kind is FileKind.clip:
             return sample(media.path, sampler)
         return Frames((load_image(media.path, long_side, most_pixels),))
     except (MediaError, ConfigError):

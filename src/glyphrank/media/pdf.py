@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,8 @@ from glyphrank.records import TextState, UInt8Array
 _LOCK = threading.Lock()
 _HYPHENS = ("\x02", "\ufffe")
 """What PDFium puts in the place of a hyphen and a line break inside a word."""
+_LOOK = 400
+"""Pixels of the long side at which a page without text is looked at."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -35,15 +37,12 @@ class PageText:
     state: TextState
 
 
-def is_pdf(path: Path) -> bool:
-    """Whether the name says that the file is a PDF."""
-    return path.suffix.lower() == ".pdf"
-
-
 def page_text(path: Path, page: int) -> PageText:
     """Reads the text layer of one page (numbered from 1), in the order of the file.
 
-    A word that the page breaks at a hyphen is made whole. Nothing is normalised otherwise.
+    A word that the page breaks at a hyphen is made whole. Nothing is normalised otherwise. A page without text is blank
+    where it holds no picture, path or shading, and a small drawing of it, made as `render_page` does (with annotations
+    and with what is filled into forms), has one colour.
 
     Raises:
         MediaError: the file or the page cannot be opened.
@@ -120,7 +119,10 @@ def _read(document: Any, page: int, path: Path) -> PageText:
             text = _plain(layer.get_text_bounded())
             if text.strip():
                 return PageText(text, TextState.text)
-            return PageText("", TextState.image_only if _is_drawn(opened) else TextState.blank)
+            if _paints(opened):
+                return PageText("", TextState.image_only)
+        shown = _drawn(document, page, lambda size: (_LOOK - 0.01) / max(*size, 1e-3))
+        return PageText("", TextState.image_only if (shown != shown[0, 0]).any() else TextState.blank)
     except pypdfium2.PdfiumError as error:
         raise MediaError(MediaFault.damaged, f"{shown_name(path)}: page {page} is damaged ({error})") from error
 
@@ -129,14 +131,18 @@ def _draw(document: Any, page: int, path: Path, limits: tuple[int, int]) -> UInt
     import pypdfium2
 
     try:
-        document.init_forms()  # before the page is loaded, or what is filled in is not drawn
-        with closing(document[page - 1]) as opened:
-            scale = _scale(opened.get_size(), path, page, limits)
-            bitmap = opened.render(scale=scale, rev_byteorder=True, fill_color=(255, 255, 255, 255))
-            with closing(bitmap):
-                return np.array(bitmap.to_numpy()[:, :, :3])  # a copy: the bitmap's memory is freed
+        return _drawn(document, page, lambda size: _scale(size, path, page, limits))
     except pypdfium2.PdfiumError as error:
         raise MediaError(MediaFault.damaged, f"{shown_name(path)}: page {page} cannot be drawn ({error})") from error
+
+
+def _drawn(document: Any, page: int, scale: Callable[[tuple[float, float]], float]) -> UInt8Array:
+    """A page with its annotations and what is filled into its forms, (h, w, 3) uint8; `scale` is in pixels a point."""
+    document.init_forms()  # before the page is loaded, or what is filled in is not drawn
+    with closing(document[page - 1]) as opened:
+        bitmap = opened.render(scale=scale(opened.get_size()), rev_byteorder=True, fill_color=(255, 255, 255, 255))
+        with closing(bitmap):
+            return np.array(bitmap.to_numpy()[:, :, :3])  # a copy: the bitmap's memory is freed
 
 
 def _scale(size: tuple[float, float], path: Path, page: int, limits: tuple[int, int]) -> float:
@@ -163,8 +169,8 @@ def _plain(text: str) -> str:
     return text
 
 
-def _is_drawn(page: Any) -> bool:
-    """Whether anything but text is painted on a page, inside of forms too."""
+def _paints(page: Any) -> bool:
+    """Whether anything but text is painted on a page, inside of forms too; annotations are no part of this."""
     from pypdfium2 import raw
 
     kinds = [raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING]

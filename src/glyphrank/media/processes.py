@@ -6,22 +6,27 @@ in every worker (and with it Hydra, MLflow, or a script that cannot be imported)
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing import Pipe
 from typing import Any
 
 from glyphrank.media.faults import MediaFault
+from glyphrank.media.messages import Mailbox
 from glyphrank.records import Media
 
 _SECONDS_TO_START = 120.0
+_SECONDS_TO_SEND = 10.0
 _SECONDS_TO_DIE = 5.0
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); import glyphrank.media.worker as it; it.main()"
+"""Looks for modules where this process does: in a list, as a variable of the environment cannot hold every path."""
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -43,6 +48,7 @@ class Answer:
         bug: what went wrong that is no fault of the item, with a note of where.
         last: the item needed more memory than it may take; the process ends, as what was taken may stay taken.
         logs: logger, level and text of what was logged on the way.
+        size: bytes that it took to send.
     """
 
     task: int | None
@@ -51,6 +57,7 @@ class Answer:
     bug: tuple[str, str] | None = None
     last: bool = False
     logs: list[tuple[str, int, str]] = field(default_factory=list)
+    size: int = 0
 
 
 class WorkerProcess:
@@ -59,22 +66,25 @@ class WorkerProcess:
     Attributes:
         connection: where its answers arrive; at its end there are none to come, as the process is dead.
         task: number of the item that it works on; None while it starts or waits.
-        deadline: when, by `time.monotonic`, the time for the item or for starting is over; None while it waits.
+        deadline: when, by `time.monotonic`, the time for the item or for starting is over; None while it waits. An item
+            has its time to be decoded, and again after each part of the answer that arrives.
     """
 
     def __init__(self, limits: Limits) -> None:
         self.task: int | None = None
         self.deadline: float | None = time.monotonic() + _SECONDS_TO_START
         self._limits = limits
-        self.connection, theirs = Pipe()
+        self.connection, theirs = socket.socketpair()
+        self.connection.setblocking(False)
+        self._mailbox = Mailbox(self.connection)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "glyphrank.media.worker", str(theirs.fileno()), str(os.getpid())],
+                [sys.executable, "-P", "-c", _START, str(theirs.fileno()), str(os.getpid()), json.dumps(_places())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 process_group=0,  # an interrupt from the keyboard is for the run, which then ends its workers
-                env={**os.environ, **_ONE_THREAD, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+                env={**os.environ, **_ONE_THREAD},
             )
         self._send(limits)
 
@@ -91,13 +101,18 @@ class WorkerProcess:
         self.deadline = time.monotonic() + self._limits.seconds
         return True
 
-    def receive(self) -> Answer:
-        """Its answer, after which it waits.
+    def receive(self) -> Answer | None:
+        """Its answer, after which it waits; None while some of it is still to arrive. This does not wait itself.
 
         Raises:
             EOFError, OSError: the process is dead.
         """
-        answer: Answer = pickle.loads(self.connection.recv_bytes())  # noqa: S301 -- our own process wrote it
+        data = self._mailbox.collect()
+        if data is None:
+            self.deadline = max(self.deadline or 0.0, time.monotonic() + self._limits.seconds)
+            return None
+        answer: Answer = pickle.loads(data)  # noqa: S301 -- our own process wrote it
+        answer.size = len(data)
         self.task = self.deadline = None
         return answer
 
@@ -110,20 +125,34 @@ class WorkerProcess:
         return _named(code)
 
     def kill(self) -> None:
-        """Ends the process, and what it started, at once."""
+        """Ends the process, and what it started, at once; one that the system holds fast is not waited for."""
         if self._process.poll() is None:  # the number of one that has ended may be another's by now
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
-            self._process.wait()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_SECONDS_TO_DIE)
         self.connection.close()
 
     def _send(self, message: object) -> bool:
+        """Whether it has taken a message; one that is stopped must not stop the run."""
+        self.connection.settimeout(_SECONDS_TO_SEND)
         try:
-            self.connection.send_bytes(pickle.dumps(message, protocol=5))
+            self._mailbox.send(message)
         except OSError:
             return False
+        finally:
+            self.connection.setblocking(False)
         return True
+
+
+def _places() -> list[str]:
+    """Where modules are looked for; places below a working folder that is gone are left out."""
+    places = []
+    for place in map(os.fsdecode, sys.path):
+        with suppress(OSError):
+            places.append(os.path.abspath(place))  # noqa: PTH100 -- symbolic links are not followed
+    return places
 
 
 def _named(code: int) -> str:

@@ -1,4 +1,4 @@
-"""The process that decodes: `python -m glyphrank.media.worker CONNECTION PARENT`, started by `processes`.
+"""The process that decodes, started by `processes` with the numbers of a socket and of its parent as arguments.
 
 It imports what decoding needs and nothing else, ends when its parent does, however that comes about, and answers each
 item with one message.
@@ -11,17 +11,18 @@ import logging
 import os
 import pickle
 import signal
+import socket
 import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from glyphrank.media.faults import MediaError
+from glyphrank.media.messages import Mailbox
 from glyphrank.media.processes import Answer, Limits
 from glyphrank.records import Media
 
@@ -35,25 +36,26 @@ _GRACE = 10.0
 def main() -> None:
     """Answers items until the connection ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    connection: Connection[Any, Any] = Connection(int(sys.argv[1]))
+    mailbox = Mailbox(socket.socket(fileno=int(sys.argv[1])))
     threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
     with suppress(EOFError, OSError):
-        limits: Limits = pickle.loads(connection.recv_bytes())  # noqa: S301 -- our own parent wrote it
+        limits: Limits = mailbox.receive()
         _warm_up()
         _limit_memory(limits.memory)
-        connection.send_bytes(pickle.dumps(Answer(None), protocol=5))
+        mailbox.send(Answer(None))
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # libraries chatter there about every odd file
         logs = _Logs()
         logging.getLogger("glyphrank").addHandler(logs)
         while True:
-            task, look, media = pickle.loads(connection.recv_bytes())  # noqa: S301
+            task, look, media = mailbox.receive()
             signal.setitimer(signal.ITIMER_REAL, limits.seconds + _GRACE)
             answer = _answer(task, look, media)
             signal.setitimer(signal.ITIMER_REAL, 0)
             answer.logs = logs.taken()
-            connection.send_bytes(pickle.dumps(answer, protocol=5))
+            mailbox.send(answer)
             if answer.last:
                 return
+            del answer  # and its frames: nobody knows how long the next item is waited for
 
 
 def _answer(task: int, look: bytes, media: Media) -> Answer:
@@ -118,7 +120,3 @@ class _Logs(logging.Handler):
     def taken(self) -> list[tuple[str, int, str]]:
         taken, self._kept = self._kept, []
         return taken
-
-
-if __name__ == "__main__":
-    main()

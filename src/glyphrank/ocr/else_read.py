@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from glyphrank.errors import DataError
 from glyphrank.ocr import OcrEngine
-from glyphrank.records import Frames, Item, Reading, Runtime, TextState
+from glyphrank.records import Frames, Item, NeedsFiles, Reading, Runtime, TextState
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,24 @@ class ElseRead:
         """Whether one of the two looks at frames."""
         return self.first.needs_frames or self.second.needs_frames
 
+    def find(self, runtime: Runtime) -> None:
+        """Looks for the files of both engines, and fetches them where that is allowed.
+
+        Whether the second engine is needed is known only when the first has read, and a corpus of good text layers
+        needs none of its weights. What it lacks is therefore said at once, as a warning, and ends the run where an
+        item needs it: after the first engine, whose readings are kept, and before anything is decoded for the second.
+
+        Raises:
+            DataError: a file of the first engine is missing.
+        """
+        if isinstance(self.first, NeedsFiles):
+            self.first.find(runtime)
+        if isinstance(self.second, NeedsFiles):
+            try:
+                self.second.find(runtime)
+            except DataError as error:
+                _warn(str(error))
+
     def enough(self, reading: Reading) -> bool:
         """Whether a reading of the first engine can stand."""
         if reading.failure is not None or reading.state is TextState.garbled:
@@ -55,3 +78,9 @@ class ElseRead:
         if first.failure is not None and second.failure is not None:
             return replace(first, failure=f"{first.failure}; {second.failure}")
         return second
+
+
+@functools.lru_cache(maxsize=64)
+def _warn(lack: str) -> None:
+    """Says once what the second engine lacks: files are looked for several times in a run."""
+    logger.warning("the run ends where an item needs the second engine of the pair, which lacks files: %s", lack)

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from glyphrank.garble import garble_share
 from glyphrank.media.faults import MediaError
-from glyphrank.media.pdf import is_pdf, page_text
+from glyphrank.media.kinds import is_pdf
+from glyphrank.media.pdf import page_text
 from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, TextState
 
 
@@ -19,12 +20,15 @@ class Embedded:
     A page that is blank, or that holds images and no text, gives a reading without lines. A text layer that is mostly
     garbled gives a failure instead of lines, so that it is never indexed as if it were good.
 
+    A published text without a character says nothing about what the item shows, as scans are published like that: for
+    a PDF its page decides, and another item with media is `image_only`. Without media the item is `blank`.
+
     Attributes:
         garbled_above: share of garbled characters (`garble.garble_share`), in [0, 1], above which a text is refused;
             1 refuses nothing.
     """
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
     PACKAGES: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     needs_frames: ClassVar[bool] = False
     garbled_above: float
@@ -35,12 +39,16 @@ class Embedded:
 
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         """The lines of an item, without confidence and box; a `failure` where there is no readable text layer."""
-        if item.text is not None:
-            return self._lines(item.text, TextState.text if item.text.strip() else TextState.blank)
+        if item.text is not None and item.text.strip():
+            return self._lines(item.text, TextState.text)
         if item.media is None:
-            return _failed("the item has neither published text nor media")
-        if not is_pdf(item.media.path):
-            return _failed(f"{item.media.path.name}: ocr=embedded reads published texts and PDF files (.pdf) only")
+            if item.text is None:
+                return _failed("the item has neither published text nor media")
+            return Reading(Source.embedded, state=TextState.blank)
+        if item.media.page is None and not is_pdf(item.media.path):
+            if item.text is None:
+                return _failed(f"{item.media.path.name}: ocr=embedded reads published texts and PDF files only")
+            return Reading(Source.embedded, state=TextState.image_only)
         try:
             page = page_text(item.media.path, item.media.page or 1)
         except MediaError as error:

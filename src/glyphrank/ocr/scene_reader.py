@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,12 @@ from typing import Any
 
 from glyphrank.devices import choose_device
 from glyphrank.errors import DataError
+from glyphrank.packages import import_package
 from glyphrank.records import UInt8Array
+
+_OF_THE_MACHINE = re.compile(
+    r"out of memory|insufficient memory|allocate|cuda|cudnn|cublas|\bMPS\b|\bHIP\b|device-side", re.IGNORECASE
+)
 
 
 @functools.lru_cache(maxsize=1)
@@ -20,11 +26,10 @@ def load_reader(languages: tuple[str, ...], detector: Path, recogniser: Path, qu
     """EasyOCR's reader with the weights of two files, on the device that `runtime.device` names.
 
     Raises:
-        ConfigError: the device is not on this machine.
+        ConfigError: EasyOCR cannot be imported, or the device is not on this machine.
         DataError: the weights cannot be loaded.
     """
-    import easyocr
-
+    easyocr = import_package("easyocr", "easyocr")
     place, path = choose_device(device), list(sys.path)
     try:
         with _quiet():
@@ -60,6 +65,17 @@ def read_picture(reader: Any, picture: UInt8Array, options: Mapping[str, object]
     """
     with _quiet():
         return list(reader.readtext(picture[:, :, ::-1].copy(), batch_size=1, workers=0, paragraph=False, **options))
+
+
+def is_of_the_machine(error: Exception) -> bool:
+    """Whether an error of EasyOCR is of the moment (memory, the accelerator), not of the picture.
+
+    torch and OpenCV raise most of them as errors of general kinds, which only their words tell apart.
+
+    >>> is_of_the_machine(RuntimeError("CUDA out of memory.")), is_of_the_machine(ValueError("resize"))
+    (True, False)
+    """
+    return isinstance(error, MemoryError) or _OF_THE_MACHINE.search(str(error)) is not None
 
 
 @contextmanager

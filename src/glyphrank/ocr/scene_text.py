@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from glyphrank.identity import Location
 from glyphrank.media.faults import MediaError
 from glyphrank.ocr.scene_files import DETECTOR, RECOGNISERS
 from glyphrank.ocr.scene_languages import GREEDY, model_for
-from glyphrank.ocr.scene_reader import load_reader, read_picture
+from glyphrank.ocr.scene_reader import is_of_the_machine, load_reader, read_picture
 from glyphrank.ocr.scene_weights import find_weights
 from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, UInt8Array
 
@@ -26,6 +27,10 @@ fails on frames that its reduction leaves without a side."""
 
 Box = tuple[float, float, float, float]
 Detection = tuple[str, float | None, Box]
+Found = list[Detection] | str
+"""What a frame holds, or why it could not be read."""
+
+logger = logging.getLogger(__name__)
 
 
 class Decoder(StrEnum):
@@ -111,9 +116,14 @@ class EasyOcr:
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         """The lines of all frames of an item, frame by frame; a `failure` where it or its frames cannot be read.
 
+        A frame on which EasyOCR fails costs its own lines: the item fails only where every frame did. Such a reading
+        is a reading like others, and kept: what EasyOCR trips over lies in the frame, and other versions of it have
+        another key. The log names the frames when they are read. Want of memory and faults of an accelerator are of
+        the moment instead: they fail the item, so that the next run reads it whole.
+
         Raises:
             DataError: the weights cannot be found, fetched or loaded.
-            ConfigError: the device is not on this machine.
+            ConfigError: EasyOCR cannot be imported, or the device is not on this machine.
         """
         try:
             seen = frames()
@@ -122,21 +132,21 @@ class EasyOcr:
         detector, recogniser = self.find(runtime)
         reader = load_reader(self.languages, detector, recogniser, self.quantize, runtime.device)
         try:
-            return Reading(Source.scene, tuple(self._lines(reader, seen)))
-        except Exception as error:  # EasyOCR trips over boxes without area, memory, and more
-            return _failed(f"EasyOCR failed: {type(error).__name__}: {error}")
+            found = self._found(reader, seen.images)
+        except Exception as error:  # the machine's: see `_read`
+            return _failed(_why(error))
+        faults = {number: why for number, why in enumerate(found) if isinstance(why, str)}
+        if len(faults) == len(found):
+            return _failed(faults[0])
+        for number, why in faults.items():
+            logger.warning("item %r: nothing is read in frame %d of %d: %s", item.id, number + 1, len(found), why)
+        return Reading(Source.scene, tuple(_lines(found, seen.times)))
 
-    def _lines(self, reader: Any, frames: Frames) -> list[Line]:
-        lines = []
-        for number, found in enumerate(self._found(reader, frames.images)):
-            time = None if frames.times is None else float(frames.times[number])
-            lines += [Line(text, confidence, box, number, time) for text, confidence, box in found]
-        return lines
-
-    def _found(self, reader: Any, images: Sequence[UInt8Array]) -> list[list[Detection]]:
-        """What each frame holds; a frame that repeats shares the list of the one that was read."""
-        known: dict[tuple[tuple[int, ...], bytes], list[Detection]] = {}
-        found, last = [], None
+    def _found(self, reader: Any, images: Sequence[UInt8Array]) -> list[Found]:
+        """What each frame holds; a frame that repeats shares what was found in the one that was read."""
+        known: dict[tuple[tuple[int, ...], bytes], Found] = {}
+        found: list[Found] = []
+        last: tuple[UInt8Array, Found] | None = None
         for image in images:
             same = (image.shape, hashlib.sha256(image.tobytes()).digest())
             if same not in known:
@@ -144,16 +154,22 @@ class EasyOcr:
                     known[same] = last[1]
                 else:
                     known[same] = self._read(reader, image)
-                    last = (image, known[same])
+                    last = last if isinstance(known[same], str) else (image, known[same])
             found.append(known[same])
         return found
 
-    def _read(self, reader: Any, image: UInt8Array) -> list[Detection]:
+    def _read(self, reader: Any, image: UInt8Array) -> Found:
+        """What a frame holds, or why EasyOCR fails on it; a fault of the machine is raised."""
         height, width = image.shape[:2]
         if min(height, width) * min(1.0, self.canvas_size / max(height, width)) < LEAST_SIDE:
             return []
-        results = read_picture(reader, image, self._options())
-        return [(str(result[1]), _confidence(result), _box(result[0], width, height)) for result in results]
+        try:
+            results = read_picture(reader, image, self._options())
+            return [(str(result[1]), _confidence(result), _box(result[0], width, height)) for result in results]
+        except Exception as error:  # EasyOCR trips over boxes without area, and more
+            if is_of_the_machine(error):
+                raise
+            return _why(error)
 
     def _options(self) -> dict[str, object]:
         """The arguments of `readtext` under EasyOCR's names."""
@@ -169,6 +185,20 @@ class EasyOcr:
 
 def _failed(why: str) -> Reading:
     return Reading(Source.scene, failure=why)
+
+
+def _why(error: Exception) -> str:
+    return f"EasyOCR failed: {type(error).__name__}: {error}"
+
+
+def _lines(found: Sequence[Found], times: Sequence[float] | None) -> list[Line]:
+    """The lines of all frames that could be read."""
+    lines = []
+    for number, detections in enumerate(found):
+        if not isinstance(detections, str):
+            time = None if times is None else float(times[number])
+            lines += [Line(text, confidence, box, number, time) for text, confidence, box in detections]
+    return lines
 
 
 def _difference(before: UInt8Array, after: UInt8Array) -> float:
