@@ -95,11 +95,17 @@ def failures_of_readings(task: Task, readings: Sequence[Reading]) -> dict[str, s
 
 def failures_of_parts(parts: Sequence[Part]) -> dict[str, str]:
     """Item id -> why it has no part in channels although it has what they look at."""
-    failures: dict[str, list[str]] = {}
-    for part in parts:
-        for item_id, why in part.failures.items():
-            failures.setdefault(item_id, []).append(f"channel {part.channel.name}: {why}")
-    return {item_id: "; ".join(reasons) for item_id, reasons in failures.items()}
+    named = ({item: f"channel {part.channel.name}: {why}" for item, why in part.failures.items()} for part in parts)
+    return joined(*named)
+
+
+def joined(*failures: Mapping[str, str]) -> dict[str, str]:
+    """Item id -> all reasons why it failed, in order."""
+    reasons: dict[str, list[str]] = {}
+    for some in failures:
+        for item_id, why in some.items():
+            reasons.setdefault(item_id, []).append(why)
+    return {item_id: "; ".join(found) for item_id, found in reasons.items()}
 
 
 def losses_of(found: Rankings, exact: Rankings, protocol: Protocol) -> dict[str, float]:

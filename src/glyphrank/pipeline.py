@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from glyphrank.bad_items import check_failures, check_texts
 from glyphrank.channels import Part, lexical_part, text_part, visual_part
@@ -18,6 +18,7 @@ from glyphrank.measure import (
     counts_of_readings,
     failures_of_parts,
     failures_of_readings,
+    joined,
     losses_of,
     metrics_of,
     notes_of,
@@ -60,25 +61,12 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         return replace(stored, task=task.name), True
 
     find_files(run)
-    with Sight(run.frames, run.runtime) as sight:
-        readings = read_items(run.ocr, task.items, sight, run.runtime) if run.ocr and run.reads else []
-        unread = failures_of_readings(task, readings)
-        check_failures(task, unread, run.on_bad_media)
-        texts = [run.transcript.write(reading) for reading in readings]
-        check_texts(task, texts, unread)
-        parts = build_parts(run, task, texts, sight)
-    failures = unread | failures_of_parts(parts)
-    check_failures(task, failures, run.on_bad_media)
-    for item_id, why in failures.items():
-        logger.warning("item %r is not retrieved where it was needed: %s", item_id, why)
-
-    channels = [part.channel for part in parts]
+    worked = read_and_encode(run, task)
+    channels = [part.channel for part in worked.parts]
     directions = (Direction.t2v,) if run.is_approximate else run.metrics.directions
     rankings = rank_all(task, channels, run.fusion, directions, scratch=results.folder(store))
     ranks = rankings[main_name(channels)]
-    counts = counts_of(task, ranks) | counts_of_readings(readings, texts) | counts_of_parts(parts)
-    counts |= counts_of_misses(rankings) if run.is_approximate else {}
-    counts["failed_items"] = len(failures)
+    counts = {**counts_of(task, ranks), **worked.counts, **(counts_of_misses(rankings) if run.is_approximate else {})}
     report = Report(
         identity=identity,
         task=task.name,
@@ -88,8 +76,8 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         channels={channel.name: metrics_of(rankings[channel.name], run.metrics) for channel in channels},
         slices=slices_of(task, ranks[Direction.t2v], run.metrics),
         counts=counts,
-        failures=failures,
-        losses=measure_losses(run, task, parts, rankings) if run.is_approximate else {},
+        failures=worked.failures,
+        losses=measure_losses(run, task, worked.parts, rankings) if run.is_approximate else {},
         tags={"random_weights": ", ".join(run.random_weights)} if run.random_weights else {},
         lineage=lineage,
         notes=(*task.notes, *notes_of_run(run), *notes_of(counts, run.metrics.cutoffs)),
@@ -97,6 +85,32 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
     )
     results.keep(store, report, ranks, run.metrics.ties)
     return report, False
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What the expensive stages gave: the channels, and what of the items took no part in them."""
+
+    parts: Sequence[Part]
+    failures: Mapping[str, str]
+    counts: Mapping[str, int]
+
+
+def read_and_encode(run: Run, task: Task) -> Worked:
+    """Reads the items, writes their transcripts, and encodes texts and frames."""
+    with Sight(run.frames, run.runtime) as sight:
+        readings = read_items(run.ocr, task.items, sight, run.runtime) if run.ocr and run.reads else []
+        unread = failures_of_readings(task, readings)
+        check_failures(task, unread, run.on_bad_media)
+        texts = [run.transcript.write(reading) for reading in readings]
+        check_texts(task, texts, unread)
+        parts = build_parts(run, task, texts, sight)
+    failures = joined(unread, failures_of_parts(parts))
+    check_failures(task, failures, run.on_bad_media)
+    for item_id, why in failures.items():
+        logger.warning("item %r is not retrieved where it was needed: %s", item_id, why)
+    counts = counts_of_readings(readings, texts) | counts_of_parts(parts)
+    return Worked(parts, failures, {**counts, "failed_items": len(failures)})
 
 
 def find_files(run: Run) -> None:

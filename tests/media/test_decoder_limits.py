@@ -234,5 +234,17 @@ def test_workers_that_cannot_start_are_reported_and_not_tried_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with Decoder(2, 1, 4) as decoder, pytest.raises(ConfigError, match=r"ended while it started \(exit code 1\)"):
+    reason = r"3 processes in a row that were to decode media did not start \(exit code 1\)"
+    with Decoder(2, 1, 4) as decoder, pytest.raises(ConfigError, match=reason):
         list(decoder.run([picture(tmp_path, "good", "a")], PREPARED))
+
+
+def test_a_worker_that_dies_while_it_starts_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first_fails = tmp_path / "python"
+    first_fails.write_text(
+        f'#!/bin/sh\n[ -e {tmp_path}/tried ] || {{ touch {tmp_path}/tried; kill -9 $$; }}\nexec {sys.executable} "$@"\n'
+    )
+    first_fails.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(first_fails))
+    with Decoder(1, 30, 4) as decoder:
+        assert outcomes(list(decoder.run([picture(tmp_path, "good", "a")], PREPARED))) == ["seen"]

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from glyphrank.datasets.folder_files import Faults, Record, shown
 from glyphrank.errors import DataError
-from glyphrank.identity import FileDigest, digest_text
+from glyphrank.identity import FileDigest, Stamp, digest_text, stamp_of
 from glyphrank.ids import nfc
 from glyphrank.media.faults import MediaError
 from glyphrank.media.kinds import is_pdf
@@ -67,8 +67,8 @@ class MediaFinder:
 
     def _media(self, record: Record, path: Path) -> Media:
         page = (record.page or 1) if self._is_pdf(path) else None
-        content = self._content(path, nfc(record.media or ""))
-        return Media(path, page, digest_text(content, "" if page is None else str(page)))
+        stamp, content = self._content(path, nfc(record.media or ""))
+        return Media(path, page, digest_text(content, "" if page is None else str(page)), stamp)
 
     def _page_fault(self, record: Record, path: Path) -> str | None:
         """What is wrong with the page of a record; nothing where the document cannot be opened.
@@ -110,12 +110,13 @@ class MediaFinder:
             path = path / fitting[0]
         return path
 
-    def _fingerprint(self, path: Path, name: str) -> str:
+    def _fingerprint(self, path: Path, name: str) -> tuple[Stamp | None, str]:
+        """The file's stamp, taken before it is read, and the digest of its content."""
         try:
-            return self._file_digest(path)
-        except DataError:
+            return stamp_of(path), self._file_digest(path)
+        except (OSError, ValueError, DataError):  # ValueError: a NUL in the name
             # `os.path` answers False where pathlib raises, for names too long and folders without permission.
-            return digest_text("unreadable" if os.path.lexists(path) else "missing", name)
+            return None, digest_text("unreadable" if os.path.lexists(path) else "missing", name)
 
 
 def _names(folder: Path) -> dict[str, list[str]]:

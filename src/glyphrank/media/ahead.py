@@ -21,6 +21,7 @@ _AHEAD = 3
 """Items a process that may be decoded, or being decoded, and not yet taken."""
 _MOST_HELD = 256 * 2**20
 """Bytes of items that are decoded and not yet taken, above which no further one is begun."""
+_MOST_FAILED_STARTS = 3
 _NUMBERS = itertools.count()
 """Numbers of items, never used twice: an answer to an earlier run that was left is known by its number."""
 
@@ -32,11 +33,26 @@ class Crew:
         self.size = size
         self.limits = limits
         self.processes: list[WorkerProcess] = []
+        self.failed_starts = 0
 
     def fill(self, wanted: int) -> None:
         """Starts processes until there are as many as wanted, or as many as there may be."""
         while len(self.processes) < min(wanted, self.size):
             self.processes.append(WorkerProcess(self.limits))
+
+    def failed_start(self, process: WorkerProcess, how: str) -> None:
+        """Forgets a process that never came to work; another one may.
+
+        Raises:
+            ConfigError: it is the last of several in a row, so none will.
+        """
+        self.remove(process)
+        self.failed_starts += 1
+        if self.failed_starts >= _MOST_FAILED_STARTS:
+            raise ConfigError(
+                f"{self.failed_starts} processes in a row that were to decode media did not start ({how}); what they "
+                "said stands above, if anything"
+            )
 
     def remove(self, process: WorkerProcess) -> None:
         """Ends a process and forgets it."""
@@ -151,6 +167,7 @@ class Ahead:
             return
         if answer is None:
             return
+        self._crew.failed_starts = 0
         for name, level, text in answer.logs:
             logging.getLogger(name).log(level, "%s", text)
         if task is None:
@@ -170,18 +187,20 @@ class Ahead:
 
     def _ended(self, process: WorkerProcess) -> None:
         task, starting, how = process.task, process.task is None and not process.waits, process.ending()
-        self._crew.remove(process)
         if starting:
-            raise ConfigError(f"a process that decodes media ended while it started ({how}); its message stands above")
+            self._crew.failed_start(process, how)
+            return
+        self._crew.remove(process)
         if task is not None:
             memory = f"perhaps it needed more than {self._crew.limits.memory:g} GiB (runtime.media_memory)"
             self._fail(task, MediaFault.crashed, f"the process that decoded it died ({how}); {memory}")
 
     def _too_late(self, process: WorkerProcess) -> None:
         task = process.task
-        self._crew.remove(process)
         if task is None:
-            raise ConfigError("a process that decodes media did not start within two minutes")
+            self._crew.failed_start(process, "not within two minutes")
+            return
+        self._crew.remove(process)
         seconds = self._crew.limits.seconds
         self._fail(task, MediaFault.too_slow, f"not decoded within {seconds:g} s (runtime.media_seconds)")
 
