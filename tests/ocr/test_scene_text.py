@@ -214,6 +214,11 @@ def test_easyocr_refuses_values_out_of_range(field: str, value: Any) -> None:
         easyocr_en(**{field: value})
 
 
+def test_easyocr_names_all_values_out_of_range() -> None:
+    with pytest.raises(ValueError, match=r"^text_threshold is 1\.5; .*; min_size is -1; .*; languages are \['xx'\]"):
+        easyocr_en(text_threshold=1.5, min_size=-1, languages=("xx",))
+
+
 def test_easyocr_refuses_a_decoder_that_would_be_ignored() -> None:  # case O07
     with pytest.raises(ValueError, match="wanted greedy: EasyOCR decodes Chinese in no other way"):
         easyocr_en(languages=("ch_sim", "en"), decoder=scene_text.Decoder.beamsearch)

@@ -46,7 +46,8 @@ def heard(set_level: Callable[[int], None], loud: int, quiet: int) -> Iterator[C
         set_level: sets how much is said: `loud` within, `quiet` afterwards.
 
     Not all damage is found: codings that spend no bit on checks (VP8, VP9, lossless ones) decode nearly anything, and
-    so does H.264, now and then, when few bytes are changed.
+    so does H.264, now and then, when few bytes are changed. What stands just behind the last frame taken may be found
+    or not, as decord's thread runs ahead: only damage of the frames taken, and of those they need, is found always.
     """
     with _ONE, _collected() as kept:
         set_level(loud)

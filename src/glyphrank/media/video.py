@@ -51,7 +51,7 @@ def sample(path: Path, sampler: Sampler) -> Frames:
     Raises:
         MediaError: the file is no clip, is cut off, has no video or none that can be decoded, declares too many
             pixels, or has frames that can only be replaced by copies or guesses; or decord is not installed. Damage
-            among frames that are decoded on the way counts too.
+            of frames that are decoded on the way counts too.
         ConfigError: the sampler takes places that it may not take.
     """
     kind = clip_kind(head_of(path, 400))

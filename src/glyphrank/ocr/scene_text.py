@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -88,22 +88,34 @@ class EasyOcr:
     same_frame: float
 
     def __post_init__(self) -> None:
-        model = model_for(self.languages)
+        faults = list(self._faults())
+        if faults:
+            raise ValueError("; ".join(faults))
+
+    def _faults(self) -> Iterator[str]:
         for name in ("text_threshold", "low_text", "link_threshold", "contrast_ths", "adjust_contrast", "same_frame"):
             if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; wanted a number from 0 to 1")
-        for name in ("slope_ths", "width_ths", "add_margin", "min_size"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; wanted at least 0")
-        if self.canvas_size < 32 or self.beam_width < 1 or not self.mag_ratio > 0:
-            raise ValueError(
-                f"canvas_size is {self.canvas_size}, beam_width {self.beam_width} and mag_ratio {self.mag_ratio}; "
-                "wanted at least 32, at least 1 and more than 0"
-            )
-        if model in GREEDY and self.decoder is not Decoder.greedy:
-            raise ValueError(f"decoder is {self.decoder}; wanted greedy: EasyOCR decodes Chinese in no other way")
+                yield f"{name} is {getattr(self, name)}; wanted a number from 0 to 1"
+        for name, least in (
+            ("slope_ths", 0),
+            ("width_ths", 0),
+            ("add_margin", 0),
+            ("min_size", 0),
+            ("canvas_size", 32),
+        ):
+            if not getattr(self, name) >= least:
+                yield f"{name} is {getattr(self, name)}; wanted at least {least}"
+        if self.beam_width < 1:
+            yield f"beam_width is {self.beam_width}; wanted at least 1"
+        if not self.mag_ratio > 0:
+            yield f"mag_ratio is {self.mag_ratio}; wanted more than 0"
         if any(not 0 < angle < 360 for angle in self.rotations):
-            raise ValueError(f"rotations are {list(self.rotations)}; wanted degrees between 0 and 360")
+            yield f"rotations are {list(self.rotations)}; wanted degrees between 0 and 360"
+        try:
+            if model_for(self.languages) in GREEDY and self.decoder is not Decoder.greedy:
+                yield f"decoder is {self.decoder}; wanted greedy: EasyOCR decodes Chinese in no other way"
+        except ValueError as error:
+            yield str(error)
 
     def find(self, runtime: Runtime) -> tuple[Path, ...]:
         """The files of the detector and the recogniser; EasyOCR is not imported.
