@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from glyphrank.errors import ConfigError
+from glyphrank.packages import import_package
 
 
 def choose_device(name: str) -> str:
@@ -11,7 +12,7 @@ def choose_device(name: str) -> str:
     Raises:
         ConfigError: the name is unknown, or the device is not on this machine.
     """
-    import torch
+    torch = import_package("torch", "torch")
 
     there = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
     if torch.backends.mps.is_available():

