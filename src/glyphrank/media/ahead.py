@@ -90,7 +90,11 @@ class Ahead:
         self._thread.start()
 
     def take(self, position: int) -> Any:
-        """Waits for the item at a position, a `Seen` or a MediaError; positions must ascend one by one."""
+        """Waits for the item at a position, a `Seen` or a MediaError; positions must ascend one by one.
+
+        Raises:
+            ConfigError: the sampler or the preparation failed at this item, or no process can be started.
+        """
         with self._news:
             while position not in self._results and self._failure is None and not self._stopped:
                 self._news.wait()
@@ -101,6 +105,8 @@ class Ahead:
             self._taken += 1
             result, _ = self._results.pop(position)
         self._mouth.send_bytes(b"x")
+        if isinstance(result, ConfigError):
+            raise result
         return result
 
     def stop(self) -> None:
@@ -178,10 +184,9 @@ class Ahead:
             self._fail(task, MediaFault.too_large, f"needs more memory than {memory}")
             return
         if answer.bug is not None:
-            if task in self._positions:
-                fault = ConfigError(answer.bug[0])
-                fault.add_note(answer.bug[1])
-                raise fault
+            fault = ConfigError(answer.bug[0])
+            fault.add_note(answer.bug[1])
+            self._deliver(task, fault)
             return
         self._deliver(task, answer.seen if answer.fault is None else MediaError(*answer.fault), answer.size)
 
