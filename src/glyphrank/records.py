@@ -31,8 +31,7 @@ class Runtime:
 
     Attributes:
         device: where models run: `auto`, `cpu`, `cuda`, `cuda:1`, `mps`.
-        batch_size, workers: inputs a model takes at once, at least 1; processes that read media, at least 0 (then
-            media are read without limits, in the process of the run).
+        batch_size, workers: inputs a model takes at once; processes that read media (0: the run's own, without limits).
         media_seconds, media_memory: what reading one item may take at most: seconds, and GiB in its process.
         download: whether weights may be fetched from a hub.
         outputs, cache: absolute folders for everything produced, and for the shards.
@@ -64,8 +63,7 @@ class NeedsFiles(Protocol):
     """A component that runs on files of its own, such as weights; what it lacks is said before any data is read."""
 
     def find(self, runtime: Runtime) -> object:
-        """Looks for the files, and fetches them where that is allowed; a DataError names what is missing."""
-        ...
+        """Looks for the files, or fetches them where that is allowed; a DataError names what is missing."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +74,13 @@ class Media:
         path: absolute path; the file may be missing, then reading the item fails.
         page: 1-based page of a document, None for a file that is one item.
         digest: fingerprint of the content (of the file, with the page), not of the place.
-        stamp: `identity.stamp_of` the file when its digest was taken, None where nobody asked; it enters nothing.
+        stamp: `identity.stamp_of` the file when its digest was taken, None where nobody asked.
     """
 
     path: Path
     page: int | None
     digest: str
-    stamp: tuple[str | int, ...] | None = None
+    stamp: tuple[str | int, ...] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,7 @@ class Line:
 class Reading:
     """All that was read in an item, in the order of the source.
 
-    `failure` says why it could not be read, or not by the engine that it needed; then `lines` holds what there is.
+    `failure` says why it could not be read, or not by the engine that it needed; `lines` holds what there is.
     """
 
     source: Source

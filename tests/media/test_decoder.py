@@ -124,7 +124,7 @@ def test_processes_are_kept_from_run_to_run_and_an_abandoned_run_harms_nothing(
         del abandoned
     later = [number_of(frames_of(found).images[0]) for found in two_workers.run(media, numbers)]
     assert len(later) == 20
-    assert set(later) <= first
+    assert len(first | set(later)) <= 2
     assert os.getpid() not in first
 
 

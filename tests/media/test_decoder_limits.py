@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -115,7 +116,11 @@ def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
 
 
 def children_of(number: int) -> list[str]:
-    return [name for task in Path(f"/proc/{number}/task").iterdir() for name in (task / "children").read_text().split()]
+    names: list[str] = []
+    for task in Path(f"/proc/{number}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
+            names += (task / "children").read_text().split()
+    return names
 
 
 ENDLESS = """
