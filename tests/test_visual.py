@@ -160,8 +160,11 @@ def test_the_second_engine_reads_what_the_first_could_not_and_shares_its_cache(
         pictured(write_picture(tmp_path / "b.png", "blue"), "bad"),
         pictured(tmp_path / "gone.png", "bad"),
     ]
+    items.append(Item("bare", None, "bad"))
     readings = read_items(Twofold(Counting(True), Looking(True)), items, sight, runtime)
-    assert [reading.failure is None for reading in readings] == [True, True, False]
+    assert [reading.failure is None for reading in readings] == [True, True, False, False]
+    assert readings[3].failure == "it is bad"  # nothing to look at: the first engine's word stands
+    items.pop()
     assert readings[1].lines[0].text == "8 wide"
     assert "it is bad; gone.png" in str(readings[2].failure)
     assert Looking.reads == ["b"]

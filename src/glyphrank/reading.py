@@ -32,7 +32,11 @@ def read_items(ocr: OcrEngine, items: Sequence[Item], sight: Sight, runtime: Run
 def _read_in_turn(pair: Pair, items: Sequence[Item], sight: Sight, runtime: Runtime) -> list[Reading]:
     """Each item by the first engine, or by the second where that is not enough."""
     readings = read_items(pair.first, items, sight, runtime)
-    again = [position for position, reading in enumerate(readings) if not pair.enough(reading)]
+    again = [
+        position
+        for position, (item, reading) in enumerate(zip(items, readings, strict=True))
+        if not pair.enough(reading) and (item.media or not pair.second.needs_frames)
+    ]
     if not again:
         return readings
     second = read_items(pair.second, [items[position] for position in again], sight, runtime)
@@ -58,7 +62,7 @@ def _read_texts(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list
 
 def _checked(reading: Reading, item: Item) -> Reading:
     """The reading, unless the file is no longer the one that its digest stands for."""
-    why = changed(item.media) if item.media and item.text is None else None
+    why = changed(item.media) if item.media and not (item.text or "").strip() else None
     return reading if why is None else Reading(reading.source, failure=why)
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, remember
-from glyphrank.identity import FileDigest, FileDigests, digest_json, recipe, stamp_of
+from glyphrank.identity import FileDigest, FileDigests, Stamp, digest_json, recipe, stamp_of
 from glyphrank.media import Sampler
 from glyphrank.media.decoder import Decoder, Look, Seen
 from glyphrank.media.faults import MediaError, MediaFault
@@ -148,11 +148,16 @@ def looks_recipe(sampler: Sampler, files: FileDigest) -> dict[str, object]:
 def changed(media: Media) -> str | None:
     """Why a file cannot stand for its digest, where it was changed since that was taken; None where it was not."""
     try:
-        if media.stamp is None or stamp_of(media.path) == media.stamp:
+        if media.stamp is None or _content(stamp_of(media.path)) == _content(media.stamp):
             return None
     except OSError:
         pass  # it went away
     return f"{media.path.name}: {_CHANGED}"
+
+
+def _content(stamp: Stamp) -> Stamp:
+    """A stamp without the time at which the file's mode, owner or links changed."""
+    return stamp[:3] + stamp[4:]
 
 
 def _reason(media: Media | None, why: Mapping[str, tuple[Media, str]]) -> str:

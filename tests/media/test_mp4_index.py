@@ -147,6 +147,23 @@ def unit(head: bytes, length: int = 3) -> bytes:
     ],
 )
 def test_key_frames_of_h264_and_hevc_must_begin_anew(settings: bytes, units: bytes, seekable: bool) -> None:
+    found = played(track(tables((1, 2), [0], size=20), settings))
+    assert found.is_seekable(io.BytesIO(bytes(1000) + units)) is seekable
+
+
+@pytest.mark.parametrize(
+    ("settings", "units", "seekable"),
+    [
+        (AVC, unit(b"\x65"), True),
+        (HEVC, unit(b"\x28"), True),
+        (HEVC, unit(b"\x26"), False),
+        (HEVC, unit(b"\x2a"), False),
+        (b"", b"", False),
+    ],
+)
+def test_without_times_of_showing_only_key_frames_that_nothing_leads_are_sought(
+    settings: bytes, units: bytes, seekable: bool
+) -> None:  # case V15
     found = played(track(tables((0, 1), [0], size=20), settings))
     assert found.is_seekable(io.BytesIO(bytes(1000) + units)) is seekable
 

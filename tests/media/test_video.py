@@ -134,6 +134,18 @@ def test_the_right_frames_are_taken_of_every_coding(tmp_path: Path, coding: str,
         assert np.abs(np.array(frames.times) - np.array(wanted) / 30).max() < 0.002
 
 
+@pytest.mark.parametrize(("coding", "before"), [("MPEG-4", "a.avi"), ("MPEG-2", "a.m2v")])
+@pytest.mark.parametrize("name", ["b.mp4", "b.mov"])
+def test_the_right_frames_are_taken_where_a_copy_has_lost_the_times(
+    tmp_path: Path, coding: str, before: str, name: str
+) -> None:  # case V15
+    write_h264(tmp_path / before, 100, *CODINGS[coding])
+    ffmpeg("-i", tmp_path / before, "-c", "copy", tmp_path / name)
+    frames = sample(tmp_path / name, taking(9))
+    wanted = [(2 * i + 1) * 100 // 18 for i in range(9)]
+    assert [number_in(image) for image in frames.images] == wanted
+
+
 def noting(name: str, calls: list[str], function: Callable[..., object]) -> Callable[..., object]:
     def called(*given: object) -> object:
         calls.append(name)
@@ -147,7 +159,7 @@ def noting(name: str, calls: list[str], function: Callable[..., object]) -> Call
     [
         ("closed groups", "a.mp4", True),
         ("HEVC, closed groups", "a.mp4", True),
-        ("MJPEG", "a.mp4", True),
+        ("MJPEG", "a.mp4", False),
         ("VP9", "a.mkv", True),
         ("open groups", "a.mp4", False),
         ("gradual refresh", "a.mp4", False),

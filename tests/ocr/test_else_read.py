@@ -10,11 +10,11 @@ import pytest
 from glyphrank.errors import DataError
 from glyphrank.ocr import Pair, else_read
 from glyphrank.ocr.else_read import ElseRead
-from glyphrank.records import Frames, Item, Line, NeedsFiles, Reading, Runtime, Source, TextState
+from glyphrank.records import Frames, Item, Line, Media, NeedsFiles, Reading, Runtime, Source, TextState
 from scene_parts import of_yaml
 from unseen import unseen
 
-ITEM = Item("p", None, None)
+ITEM = Item("p", Media(Path("p.pdf"), 1, "digest"), None)
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,12 @@ def test_find_says_before_anything_is_read_what_the_second_engine_lacks(
     caplog.clear()
     ElseRead(good, good, 8).find(runtime)
     assert caplog.messages == []
+
+
+def test_read_leaves_an_item_without_media_to_the_first_engine(runtime: Runtime) -> None:
+    bare = Item("p", None, "No. 7")
+    assert pair(layer("No. 7")).read(bare, unseen, runtime) == layer("No. 7")
+    assert Says.asked == ["first"]
 
 
 def test_else_read_is_a_pair_that_looks_where_one_of_the_two_does() -> None:

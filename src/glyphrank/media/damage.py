@@ -29,8 +29,8 @@ _DAMAGE = re.compile(
 """Lines that no undamaged clip brings about. Others are left out on purpose: `Missing reference picture`, `mmco: unref
 short failure`, `number of reference frames ... exceeds max (probably corrupt input)` come where a clip was cut between
 key frames; `overread`, `ignoring overflow`, `slice end not reached` where an encoder did not keep to the rules."""
-_MOST = 1 << 20
-"""Bytes of messages that are read."""
+_PIECE = 1 << 20
+"""Bytes of messages that are read at a time."""
 _ONE = threading.RLock()
 
 
@@ -84,19 +84,24 @@ def _nameless() -> BinaryIO:
     return tempfile.TemporaryFile(buffering=0)
 
 
-def _read(kept: BinaryIO) -> bytes:
-    """What was written; the place of writing, which the process's standard error shares, is left at the end."""
+def _lines(kept: BinaryIO) -> Iterator[bytes]:
+    """What was written, line by line; the place of writing, which standard error shares, is left at the end."""
     kept.seek(0)
-    content = kept.read(_MOST)
+    rest = b""
+    while piece := kept.read(_PIECE):
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
     kept.seek(0, os.SEEK_END)
-    return content
+    if rest:
+        yield rest
 
 
 def _damage(kept: BinaryIO) -> str | None:
-    return next((found["cause"] for found in _DAMAGE.finditer(_read(kept).decode("utf-8", "replace"))), None)
+    found = (_DAMAGE.search(line.decode("utf-8", "replace")) for line in list(_lines(kept)))
+    return next((match["cause"] for match in found if match), None)
 
 
 def _pass_on(kept: BinaryIO) -> None:
-    others = [line for line in _read(kept).splitlines(keepends=True) if not _LIBRARY.match(line)]
+    others = [line for line in _lines(kept) if not _LIBRARY.match(line)]
     if others:
-        os.write(2, b"".join(others))
+        os.write(2, b"\n".join(others) + b"\n")

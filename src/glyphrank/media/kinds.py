@@ -30,6 +30,9 @@ _PICTURES = (
 )
 """How pictures of the kinds that are decoded begin; those in RIFF and in boxes are told from clips by their brands."""
 
+_SURE = tuple(start for start in _PICTURES if len(start) > 2)
+"""Those that no clip begins with: a palette may look like the sync bytes of a transport stream."""
+
 
 class FileKind(StrEnum):
     """What a file is: a PDF, a clip (or a sound), a picture, or nothing of these."""
@@ -48,6 +51,8 @@ def kind_of(head: bytes) -> FileKind:
     """
     if head.startswith(b"%PDF-"):
         return FileKind.pdf
+    if head.startswith(_SURE):
+        return FileKind.picture
     if clip_kind(head[:400]):
         return FileKind.clip
     if head.startswith(_PICTURES) or head[4:8] == b"ftyp" or (head[:4] == b"RIFF" and head[8:12] == b"WEBP"):

@@ -27,6 +27,11 @@ _NALS = {b"avcC": (4, 0, 0x1F, (1, 5), (5,)), b"hvcC": (21, 1, 0x3F, (0, 31), tu
 """For H.264 and HEVC: where their settings hold the bytes of a unit's length less 1; how far and by which mask the
 unit's type stands in its first byte; the types that are pictures, from and to; those that begin anew."""
 
+_UNORDERED = ("vp08", "vp09", "jpeg", "mjpa", "mjpb", "png ", "raw ", "apcn", "apch", "apcs", "apco", "ap4h", "ap4x")
+"""Codings whose frames are shown in the order in which they are stored, whatever the tables say."""
+_ALONE = {b"avcC": (5,), b"hvcC": (18, 20)}
+"""The types of units after which nothing can come that is shown before: enough where the tables hold no such times."""
+
 _Numbers = NDArray[np.int64]
 
 
@@ -45,6 +50,8 @@ class Mp4Track:
             each parts the clip in two; None where it is not.
         units: which units the key frames must hold, of `_NALS`; None for codings whose key frames need no look.
         length_size: bytes of a unit's length.
+        timed: whether the tables tell when frames are shown apart from when they are decoded. Where they do not, the
+            order of showing is unknown unless the coding has one order only, or its key frames say so.
     """
 
     codec: str
@@ -56,12 +63,15 @@ class Mp4Track:
     keys: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
     units: bytes | None = None
     length_size: int = 4
+    timed: bool = False
 
     def is_seekable(self, stream: BinaryIO) -> bool:
         """Whether it is proven that one may seek to every key frame of the file that `stream` reads."""
         if self.keys is None:
             return False
-        return self.units is None or all(_begins_anew(stream, key, self) for key in self.keys)
+        if self.units is None:
+            return self.timed or self.codec in _UNORDERED
+        return all(_begins_anew(stream, key, self) for key in self.keys)
 
 
 def played_track(index: bytes) -> Mp4Track | None:
@@ -120,9 +130,10 @@ def _with_frames(track: Mp4Track, tables: dict[bytes, bytes], scale: int, fragme
     sizes = _sizes(tables[b"stsz"])
     decoded = _runs(tables[b"stts"], len(sizes))
     rate = float(sizes.sum()) * scale / max(1, int(decoded.sum()))
-    shown = np.cumsum(decoded) - decoded
+    shown, timed = np.cumsum(decoded) - decoded, False
     if b"ctts" in tables:
-        shown = shown + _runs(tables[b"ctts"], len(sizes))
+        delays = _runs(tables[b"ctts"], len(sizes))
+        shown, timed = shown + delays, bool(delays.any())
     keys = np.arange(len(sizes))
     if b"stss" in tables:
         keys = _integers(tables[b"stss"], 8, int.from_bytes(tables[b"stss"][4:8], "big")) - 1
@@ -132,7 +143,7 @@ def _with_frames(track: Mp4Track, tables: dict[bytes, bytes], scale: int, fragme
     if proven and len(keys) and keys.min() >= 0 and _parts(shown, keys):
         offsets = _offsets(tables, sizes)
         places = tuple((int(offsets[key]), int(sizes[key])) for key in keys)
-    return replace(track, frames=len(sizes), rate=rate, keys=places)
+    return replace(track, frames=len(sizes), rate=rate, keys=places, timed=timed)
 
 
 def _parts(shown: _Numbers, keys: _Numbers) -> bool:
@@ -153,6 +164,7 @@ def _parts(shown: _Numbers, keys: _Numbers) -> bool:
 def _begins_anew(stream: BinaryIO, key: tuple[int, int], track: Mp4Track) -> bool:
     """Whether the first picture unit of a key frame is of a type that can be decoded without what stands before."""
     _, shift, mask, (first, last), anew = _NALS[track.units or b""]
+    anew = anew if track.timed else _ALONE[track.units or b""]
     at, end = key[0], key[0] + key[1]
     while at < end:
         stream.seek(at)

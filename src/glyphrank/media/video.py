@@ -38,6 +38,9 @@ _NO_COPIES = "0.0000001"
 _NO_DECODER = "-1128613112"
 """FFmpeg's AVERROR_DECODER_NOT_FOUND, as it stands in decord's message."""
 _NAMES = {"av01": "AV1", "V_AV1": "AV1", "AV01": "AV1", "vvc1": "VVC", "apv1": "APV"}
+_TRIES = 6
+"""Times that a clip is decoded before its damage is believed: what decord decodes ahead of the last frame taken may be
+heard or not, but the damage of frames that are needed is heard each time. One silent try in six proves them good."""
 _FRAMES_A_SECOND = 25.0
 """Where neither frames nor container say when a frame is shown."""
 
@@ -60,11 +63,14 @@ def sample(path: Path, sampler: Sampler) -> Frames:
     clip = _Clip(path, declared(path, kind), sampler)
     _check(path, clip.container, sampler.most_pixels)
     log = _decord(path).logging
-    with heard(log.set_level, log.INFO, log.QUIET) as damage:
-        frames = _sampled(clip)
-        if cause := damage():
-            raise _damaged(path, cause)
-    return frames
+    cause: str | None = None
+    for _ in range(_TRIES):
+        with heard(log.set_level, log.INFO, log.QUIET) as damage:
+            frames = _sampled(clip)
+            cause = damage()
+        if cause is None:
+            return frames
+    raise _damaged(path, str(cause))
 
 
 @dataclass(frozen=True)

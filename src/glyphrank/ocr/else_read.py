@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 class ElseRead:
     """An engine for text layers with one for pixels behind it, for pages whose layer is missing, thin or garbled.
 
-    A page that is blank needs no second reading. Where the second engine finds nothing, what the first has read stands.
+    A page that is blank needs no second reading, and an item without media has nothing for an engine that looks. Where
+    the second engine finds nothing, what the first has read stands.
 
     Attributes:
         first, second: the engines.
@@ -68,7 +69,9 @@ class ElseRead:
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         """The first engine's reading where it is enough, else the second's; a `failure` when neither can read."""
         first = self.first.read(item, frames, runtime)
-        return first if self.enough(first) else self.choose(first, self.second.read(item, frames, runtime))
+        if self.enough(first) or (item.media is None and self.second.needs_frames):
+            return first
+        return self.choose(first, self.second.read(item, frames, runtime))
 
     def choose(self, first: Reading, second: Reading) -> Reading:
         """The second reading, or the first where it has lines and the second found nothing.
