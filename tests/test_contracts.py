@@ -23,7 +23,7 @@ from glyphrank.identity import FileDigests, key
 from glyphrank.media import Sampler
 from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.ocr import OcrEngine
-from glyphrank.records import Frames, Item, Query, Reading, Runtime, Source, Task, Vectors
+from glyphrank.records import Frames, Item, Media, Query, Reading, Runtime, Source, Task, Vectors
 from tiny_clip import write_tiny_clip
 from unseen import unseen
 
@@ -214,15 +214,16 @@ def test_engine_that_looks_finds_nothing_on_white_and_reports_what_cannot_be_see
     choice: str, runtime: Runtime
 ) -> None:  # case O04, O05
     engine: OcrEngine = component("ocr", choice)
+    item = Item("p", Media(Path("p.png"), None, "digest"), None)
 
     def torn() -> Frames:
         raise MediaError(MediaFault.damaged, "p.png: torn")
 
-    bad = engine.read(Item("p", None, None), torn, runtime)
+    bad = engine.read(item, torn, runtime)
     assert "p.png: torn" in str(bad.failure)
     white = Frames((np.full((60, 80, 3), 255, dtype=np.uint8),))
     try:
-        assert engine.read(Item("p", None, None), lambda: white, runtime) == Reading(Source.scene)
+        assert engine.read(item, lambda: white, runtime) == Reading(Source.scene)
     except DataError as error:
         assert "runtime.download=true" in str(error)  # noqa: PT017 - weights that are not on this machine
         assert choice != "easyocr_en"
