@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from glyphrank.media.sampling import Middles
 
 from counting_parts import Counting, Letters
 from glyphrank.bad_items import BadMedia, check_failures, check_texts
@@ -14,6 +13,7 @@ from glyphrank.encoders.bm25 import Bm25, Method
 from glyphrank.encoders.words import Words
 from glyphrank.errors import DataError
 from glyphrank.indexes.exact import Exact
+from glyphrank.media.sampling import Middles
 from glyphrank.rankings import Asked
 from glyphrank.reading import read_items
 from glyphrank.records import FloatArray, Item, Query, Runtime, Task, TextState

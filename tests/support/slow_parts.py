@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from glyphrank.media.digest import digest_frames
 
+from glyphrank.media.digest import digest_frames
 from glyphrank.records import Encoded, FloatArray, Frames, Item, Line, Reading, Runtime, Source, UInt8Array
 
 SECONDS = 0.02
