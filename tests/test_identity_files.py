@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from glyphrank.errors import ConfigError, DataError
-from glyphrank.identity import FileDigests, digest_file, digest_place, digest_sources
+from glyphrank.identity import FileDigests, digest_file, digest_place, digest_sources, stamps_of
 from odd_files import odd_file
 
 
@@ -202,3 +202,17 @@ def test_glyphrank_itself_has_sources() -> None:
 def test_a_package_that_cannot_be_found_is_named() -> None:
     with pytest.raises(ConfigError, match="'no_such_package_here' cannot be found"):
         digest_sources(["no_such_package_here"])
+
+
+def test_stamps_of_a_folder_follow_its_files_wherever_it_lies(tmp_path: Path) -> None:  # case C01
+    folder = tmp_path / ".models" / "mine"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "weights").write_text("old")
+    before = stamps_of(folder)
+    assert len(before) == 1
+    (folder / ".git" / "notes").write_text("no part of it")
+    assert stamps_of(folder) == before
+    (folder / "weights").write_text("newer")
+    assert stamps_of(folder) != before
+    (tmp_path / ".models" / "flat").write_text("x")
+    assert len(stamps_of(tmp_path / ".models")) == 2

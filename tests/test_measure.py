@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from glyphrank.channels import Part
+from glyphrank.indexes.exact import Exact
 from glyphrank.measure import (
     MOST_VALUES,
     bounds_of,
@@ -24,7 +25,7 @@ from glyphrank.measure import (
 )
 from glyphrank.metrics import Protocol, evaluate
 from glyphrank.ranking import RankCounter, reverse
-from glyphrank.records import Direction, Item, Query, Ranks, Reading, Source, Task, TextState, View
+from glyphrank.records import Direction, Item, Query, Ranks, Reading, Source, Task, TextState, Vectors, View
 from glyphrank.scoring import Channel
 from glyphrank.ties import TieRule
 from ranked import MISS
@@ -106,8 +107,9 @@ def test_counts_and_failures_of_readings_and_parts() -> None:
         Reading(Source.embedded),
     ]
     nothing = np.zeros(0, dtype=np.int64)
-    text = Part(Channel("text", None, [], nothing, nothing), {"c": "zero"}, {"truncated_texts": 2})  # type: ignore[arg-type]
-    visual = Part(Channel("visual", None, [], nothing, nothing), {"c": "torn", "b": "gone"}, {})  # type: ignore[arg-type]
+    searcher = Exact().build(Vectors((), np.empty((0, 1), dtype=np.float32)))
+    text = Part(Channel("text", searcher, [], nothing, nothing), {"c": "zero"}, {"truncated_texts": 2})
+    visual = Part(Channel("visual", searcher, [], nothing, nothing), {"c": "torn", "b": "gone"}, {})
     counts = counts_of_readings(readings, ["", "", "x"])
     assert counts == {"items_without_text": 2, "blank_items": 1, "image_only_items": 0, "garbled_items": 0}
     assert counts_of_readings([], []) == {}

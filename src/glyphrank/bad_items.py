@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from glyphrank.errors import DataError
+from glyphrank.media.files import shown_name
 from glyphrank.records import Media, Task
 
 MOST_SHOWN = 10
@@ -58,9 +59,9 @@ def of_equal(why: str, looked_at: Media | None, own: Media | None) -> str:
     >>> of_equal("a.png: torn", Media(Path("/x/a.png"), None, "d"), Media(Path("/x/b.png"), None, "d"))
     'b.png has the content of a.png: torn'
     """
-    if looked_at is None or own is None or looked_at.path == own.path or not why.startswith(looked_at.path.name):
+    if looked_at is None or own is None or looked_at.path == own.path or not why.startswith(shown_name(looked_at.path)):
         return why
-    return f"{own.path.name} has the content of {why}"
+    return f"{shown_name(own.path)} has the content of {why}"
 
 
 def shown(failures: Mapping[str, str]) -> list[str]:

@@ -101,8 +101,13 @@ def stamp_of(path: Path) -> Stamp:
 
 def stamps_of(folder: Path) -> tuple[Stamp, ...]:
     """The stamps of all files below a folder, hidden ones left out as in `digest_place`; () where there is none."""
-    shown = (path for path in folder.rglob("*") if not any(part.startswith(".") for part in path.parts[-2:]))
-    return tuple(sorted(stamp_of(path) for path in shown if path.is_file()))
+    return tuple(stamp_of(folder / name) for name in _shown_files(folder))
+
+
+def _shown_files(folder: Path) -> list[Path]:
+    """Files below a folder relative to it, sorted, without hidden ones and those in hidden folders below it."""
+    names = sorted(entry.relative_to(folder) for entry in folder.rglob("*") if entry.is_file())
+    return [name for name in names if not any(part.startswith(".") for part in name.parts)]
 
 
 def kind_of_file(mode: int) -> str:
@@ -139,11 +144,10 @@ def digest_place(path: Path, file_digest: FileDigest) -> str:
             return file_digest(path)
         if not path.is_dir():
             raise DataError(f"{path}: no such file or folder")
-        names = sorted(entry.relative_to(path) for entry in path.rglob("*") if entry.is_file())
+        names = _shown_files(path)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
-    shown = [name for name in names if not any(part.startswith(".") for part in name.parts)]
-    return digest_json([[name.as_posix(), file_digest(path / name)] for name in shown])
+    return digest_json([[name.as_posix(), file_digest(path / name)] for name in names])
 
 
 def recipe(component: object, file_digest: FileDigest) -> dict[str, object]:

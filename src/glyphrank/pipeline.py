@@ -50,7 +50,8 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         DataError: an input is missing or damaged; ConfigError: a component cannot work here.
     """
     store = run.runtime.outputs / "results"
-    if run.rerun or not results.any_stored(store):
+    may_be_stored = not run.rerun and results.any_stored(store)
+    if not may_be_stored:
         find_files(run)
     task = run.dataset.load(run.runtime)
     lineage = trace(run, task)
@@ -60,7 +61,8 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         logger.info("nothing is recomputed: the result %s is stored (rerun=true measures again)", identity[:12])
         return replace(stored, task=task.name), True
 
-    find_files(run)
+    if may_be_stored:
+        find_files(run)
     worked = read_and_encode(run, task)
     channels = [part.channel for part in worked.parts]
     directions = (Direction.t2v,) if run.is_approximate else run.metrics.directions

@@ -15,6 +15,7 @@ from glyphrank.identity import FileDigest, FileDigests, Stamp, digest_json, reci
 from glyphrank.media import Sampler
 from glyphrank.media.decoder import Decoder, Look, Seen
 from glyphrank.media.faults import MediaError, MediaFault
+from glyphrank.media.files import shown_name
 from glyphrank.progress import track
 from glyphrank.records import Frames, Item, Media, Runtime, UInt8Array
 from glyphrank.shards import LinesCodec
@@ -111,7 +112,7 @@ class Sight:
             if isinstance(seen, MediaError):
                 yield seen
             elif seen.digest != digest or seen.frames is None:
-                yield MediaError(MediaFault.changed, f"{one.path.name}: {_CHANGED}")
+                yield MediaError(MediaFault.changed, f"{shown_name(one.path)}: {_CHANGED}")
             else:
                 yield seen.frames
 
@@ -152,7 +153,7 @@ def changed(media: Media) -> str | None:
             return None
     except OSError:
         pass  # it went away
-    return f"{media.path.name}: {_CHANGED}"
+    return f"{shown_name(media.path)}: {_CHANGED}"
 
 
 def _content(stamp: Stamp) -> Stamp:

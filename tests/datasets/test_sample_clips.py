@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -12,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from generated_folders import DAMAGES, contents, loaded_by_two, spoil
 from glyphrank.datasets.sample_clips import SampleClips
 from glyphrank.errors import DataError
 from glyphrank.records import Runtime, Task, UInt8Array
@@ -83,31 +81,13 @@ def test_neither_text_nor_scene_of_a_query_is_enough_to_find_its_clip(task: Task
 
 
 def test_equal_settings_give_equal_bytes_in_another_process(small: Task, tmp_path: Path) -> None:
-    code = (
-        "from pathlib import Path; from glyphrank.datasets.sample_clips import SampleClips; "
-        "from glyphrank.records import Runtime; import sys; where = Path(sys.argv[1]); "
-        "runtime = Runtime('cpu', 1, 0, 60, 4, False, where / 'outputs', where / 'cache'); "
-        "heavy = 'cv2' in sys.modules; "
-        "print(SampleClips(4, 2, 2, 7).load(runtime).fingerprint, heavy)"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     # Two processes at once into one new folder: both must succeed, and leave one folder.
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", code, str(tmp_path)],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        for _ in range(2)
-    ]
-    printed = [process.communicate(timeout=120)[0].split() for process in running]
+    printed = loaded_by_two("sample_clips", "SampleClips(4, 2, 2, 7)", "cv2", tmp_path)
     assert printed == [[small.fingerprint, "False"]] * 2
     mine = paths(small)[0].parents[1]
     (theirs,) = (tmp_path / "outputs" / "samples").iterdir()
     assert mine.name == theirs.name
-    for path in sorted(path for path in mine.rglob("*") if path.is_file()):
-        assert path.read_bytes() == (theirs / path.relative_to(mine)).read_bytes(), path.name
+    assert contents(mine) == contents(theirs)
 
 
 @pytest.mark.parametrize("change", [{"clips": 8}, {"clips_a_text": 1}, {"clips_a_scene": 1}, {"seed": 8}])
@@ -124,29 +104,16 @@ def test_the_second_load_draws_nothing(small: Task, place: Path, monkeypatch: py
     assert SampleClips(**SMALL).load(runtime(place)) == small
 
 
-@pytest.mark.parametrize("how", ["deleted", "changed", "grown", "no manifest", "damaged manifest", "a file"])
+@pytest.mark.parametrize("how", DAMAGES)
 def test_a_folder_that_is_not_whole_is_drawn_anew(tmp_path: Path, how: str) -> None:
     sample = SampleClips(**SMALL)
     wanted = sample.load(runtime(tmp_path))
     (folder,) = (tmp_path / "outputs" / "samples").iterdir()
-    whole = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     clip = folder / "media" / "clip1.mp4"
-    if how == "deleted":
-        clip.unlink()
-    elif how == "changed":
-        clip.write_bytes(clip.read_bytes()[:-1] + b"x")
-    elif how == "grown":
-        with (folder / "qrels.tsv").open("a") as stream:
-            stream.write("clip1_q1\tclip2\t1\n")
-    elif how == "no manifest":
-        (folder / "manifest.json").unlink()
-    elif how == "damaged manifest":
-        (folder / "manifest.json").write_text("[1]")
-    else:
-        shutil.rmtree(folder)
-        folder.write_text("not a folder")
+    whole = contents(folder)
+    spoil(folder, clip, how, lambda data: data[:-1] + b"x")
     assert sample.load(runtime(tmp_path)) == wanted
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == whole
+    assert contents(folder) == whole
     assert list((tmp_path / "outputs" / "samples").iterdir()) == [folder]
 
 

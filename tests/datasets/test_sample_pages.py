@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from generated_folders import DAMAGES, contents, loaded_by_two, spoil
 from glyphrank.datasets.sample_english import ENGLISH
 from glyphrank.datasets.sample_korean import KOREAN
 from glyphrank.datasets.sample_pages import SamplePages
@@ -88,30 +86,12 @@ def test_a_total_is_the_sum_of_its_column() -> None:
 
 
 def test_equal_settings_give_equal_bytes_in_another_process(task: Task, place: Path, tmp_path: Path) -> None:
-    code = (
-        "from pathlib import Path; from glyphrank.datasets.sample_pages import SamplePages; "
-        "from glyphrank.records import Runtime; import sys; where = Path(sys.argv[1]); "
-        "runtime = Runtime('cpu', 1, 0, 60, 4, False, where / 'outputs', where / 'cache'); "
-        "print(SamplePages(24, 7).load(runtime).fingerprint, "
-        "'matplotlib' in sys.modules)"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     # Two processes at once into one new folder: both must succeed, and leave one folder.
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", code, str(tmp_path)],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        for _ in range(2)
-    ]
-    printed = [process.communicate(timeout=120)[0].split() for process in running]
+    printed = loaded_by_two("sample_pages", "SamplePages(24, 7)", "matplotlib", tmp_path)
     assert printed == [[task.fingerprint, "False"]] * 2
     (mine,), (theirs,) = (list((folder / "outputs" / "samples").iterdir()) for folder in (place, tmp_path))
     assert mine.name == theirs.name
-    for path in sorted(mine.iterdir()):
-        assert path.read_bytes() == (theirs / path.name).read_bytes(), path.name
+    assert contents(mine) == contents(theirs)
 
 
 @pytest.mark.parametrize("change", [{"pages": 7}, {"seed": 8}])
@@ -128,29 +108,16 @@ def test_the_second_load_draws_nothing(task: Task, place: Path, monkeypatch: pyt
     assert SamplePages(24, 7).load(runtime(place)) == task
 
 
-@pytest.mark.parametrize("how", ["deleted", "changed", "grown", "no manifest", "damaged manifest", "a file"])
+@pytest.mark.parametrize("how", DAMAGES)
 def test_a_folder_that_is_not_whole_is_drawn_anew(tmp_path: Path, how: str) -> None:
     sample = SamplePages(6, 7)
     wanted = sample.load(runtime(tmp_path))
     (folder,) = (tmp_path / "outputs" / "samples").iterdir()
-    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
-    document = folder / "report1.pdf"
-    if how == "deleted":
-        document.unlink()
-    elif how == "changed":
-        document.write_bytes(document.read_bytes().replace(b"2025", b"2026").replace(b"%PDF-1.4", b"%PDF-1.5"))
-    elif how == "grown":
-        with (folder / "qrels.tsv").open("a") as stream:
-            stream.write("q01\treport1_2\t1\n")
-    elif how == "no manifest":
-        (folder / "manifest.json").unlink()
-    elif how == "damaged manifest":
-        (folder / "manifest.json").write_text("[1]")
-    else:
-        shutil.rmtree(folder)
-        folder.write_text("not a folder")
+    whole = contents(folder)
+    years = (b"2025", b"2026"), (b"%PDF-1.4", b"%PDF-1.5")
+    spoil(folder, folder / "report1.pdf", how, lambda data: data.replace(*years[0]).replace(*years[1]))
     assert sample.load(runtime(tmp_path)) == wanted
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == whole
+    assert contents(folder) == whole
     assert list((tmp_path / "outputs" / "samples").iterdir()) == [folder]
 
 

@@ -18,21 +18,6 @@ from glyphrank.scoring import unit_rows
 from tiny_clip import TINY, loaded, prepared, tiny_encoder, tiny_picture, write_tiny_clip
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_tiny_clip(tmp_path_factory.mktemp("models") / "tiny")
-
-
-@pytest.fixture
-def encoder(folder: Path) -> OpenClip:
-    return tiny_encoder(folder)
-
-
-@pytest.fixture
-def runtime(tmp_path: Path) -> Runtime:
-    return Runtime("cpu", 4, 0, 60, 4, False, tmp_path, tmp_path / "cache")
-
-
 def cosines(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.asarray(np.sum(unit_rows(first)[0] * unit_rows(second)[0], axis=1), dtype=np.float32)
 

@@ -21,21 +21,6 @@ from glyphrank.records import Runtime
 from tiny_clip import TINY, loaded, prepared, tiny_encoder, write_tiny_clip
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_tiny_clip(tmp_path_factory.mktemp("models") / "tiny")
-
-
-@pytest.fixture
-def encoder(folder: Path) -> OpenClip:
-    return tiny_encoder(folder)
-
-
-@pytest.fixture
-def runtime(tmp_path: Path) -> Runtime:
-    return Runtime("cpu", 4, 0, 60, 4, False, tmp_path, tmp_path / "cache")
-
-
 def test_activation_changes_vectors_and_is_said(
     encoder: OpenClip, runtime: Runtime, caplog: pytest.LogCaptureFixture
 ) -> None:  # case E01

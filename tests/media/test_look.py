@@ -59,7 +59,10 @@ def test_what_is_no_regular_file_is_named_and_not_opened(tmp_path: Path, kind: s
         look(of(odd_file(tmp_path / "odd", kind)), taking(1))
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser may read everything")
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() == 0,
+    reason="permissions bind accounts of POSIX, not the superuser",
+)
 def test_a_file_without_permission_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"x")
     (tmp_path / "a.png").chmod(0)

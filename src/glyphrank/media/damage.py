@@ -85,19 +85,27 @@ def _nameless() -> BinaryIO:
 
 
 def _lines(kept: BinaryIO) -> Iterator[bytes]:
-    """What was written, line by line; the place of writing, which standard error shares, is left at the end."""
-    kept.seek(0)
-    rest = b""
-    while piece := kept.read(_PIECE):
+    """What was written, line by line; the place of writing, which standard error shares, is not moved."""
+    at, rest = 0, b""
+    while piece := _piece(kept, at):
+        at += len(piece)
         *whole, rest = (rest + piece).split(b"\n")
         yield from whole
-    kept.seek(0, os.SEEK_END)
     if rest:
         yield rest
 
 
+def _piece(kept: BinaryIO, at: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(kept.fileno(), _PIECE, at)
+    kept.seek(at)
+    piece = kept.read(_PIECE)
+    kept.seek(0, os.SEEK_END)
+    return piece
+
+
 def _damage(kept: BinaryIO) -> str | None:
-    found = (_DAMAGE.search(line.decode("utf-8", "replace")) for line in list(_lines(kept)))
+    found = (_DAMAGE.search(line.decode("utf-8", "replace")) for line in _lines(kept))
     return next((match["cause"] for match in found if match), None)
 
 
