@@ -13,7 +13,7 @@ from typing import Any
 
 from glyphrank.errors import ConfigError
 from glyphrank.media.faults import MediaError, MediaFault
-from glyphrank.media.files import shown_name
+from glyphrank.media.files import shown_media
 from glyphrank.media.processes import Limits, WorkerProcess
 from glyphrank.records import Media
 
@@ -211,7 +211,7 @@ class Ahead:
 
     def _fail(self, task: int, fault: MediaFault, reason: str) -> None:
         if task in self._positions:
-            name = shown_name(self._media[self._positions[task]].path)
+            name = shown_media(self._media[self._positions[task]])
             self._deliver(task, MediaError(fault, f"{name}: {reason}"))
 
     def _deliver(self, task: int, result: object, size: int = 0) -> None:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from glyphrank.media.boxes import movie_index
 from glyphrank.media.matroska import read_matroska
 from glyphrank.media.mp4_index import played_track
 
-_MOST_INDEX, _MOST_TRACKS = 1 << 26, 1 << 20
-"""Bytes that are read at most: of the index of an MP4 file, and of the beginning of a Matroska file."""
+_MOST_TRACKS = 1 << 20
+"""Bytes of the beginning of a Matroska file that are read at most."""
 _PICTURES = (b"avif", b"avis", b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1")
 """Brands of the MP4 family that hold pictures."""
 _MP4_BOXES = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"pnot", b"styp")
@@ -87,23 +88,7 @@ def declared(path: Path, kind: str) -> Container:
 
 
 def _mp4(stream: BinaryIO, length: int) -> Container:
-    """Walks the outermost boxes; the one named `moov` is the index. Source: ISO/IEC 14496-12, 4.2 and 8."""
-    at, index, complete = 0, None, True
-    while at + 8 <= length:
-        stream.seek(at)
-        head = stream.read(16)
-        size = int.from_bytes(head[:4], "big")
-        if size == 1:
-            size = int.from_bytes(head[8:16], "big")
-        elif size == 0:
-            size = length - at
-        if size < 8:
-            break  # padding after the last box
-        complete = complete and at + size <= length
-        if head[4:8] == b"moov":
-            stream.seek(at)
-            index = stream.read(min(size, _MOST_INDEX))
-        at += size
+    index, complete = movie_index(stream, length)
     if index is None:
         return Container("mp4", complete=False)
     track = played_track(index)

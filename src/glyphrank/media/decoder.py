@@ -18,7 +18,7 @@ from glyphrank.media import Sampler
 from glyphrank.media.ahead import Ahead, Crew
 from glyphrank.media.digest import digest_frames
 from glyphrank.media.faults import MediaError, MediaFault
-from glyphrank.media.files import shown_name
+from glyphrank.media.files import shown_media
 from glyphrank.media.look import look
 from glyphrank.media.processes import Limits
 from glyphrank.records import Frames, Media, UInt8Array
@@ -133,7 +133,7 @@ def _prepared(frames: Frames, prepare: Callable[[UInt8Array], UInt8Array], media
     except MemoryError:
         raise
     except Exception as error:
-        fault = ConfigError(f"preparing the frames of {shown_name(media.path)} failed: {type(error).__name__}: {error}")
+        fault = ConfigError(f"preparing the frames of {shown_media(media)} failed: {type(error).__name__}: {error}")
         fault.add_note(traceback.format_exc())
         raise fault from error
 
@@ -145,7 +145,7 @@ def _here(item: Media, look: Look) -> Seen | MediaError:
         return error
     except MemoryError:
         reason = "preparing its frames needs more memory than there is"
-        return MediaError(MediaFault.too_large, f"{shown_name(item.path)}: {reason}")
+        return MediaError(MediaFault.too_large, f"{shown_media(item)}: {reason}")
 
 
 def _packed(look: Look) -> bytes:

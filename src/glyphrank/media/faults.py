@@ -8,7 +8,8 @@ from enum import StrEnum
 class MediaFault(StrEnum):
     """Why a file or a page of it cannot be opened.
 
-    `truncated`: it ends before its own header says · `not_media`: neither a picture, nor a PDF, nor a clip ·
+    `no_page`: there is no such page, or no such row or column of a parquet file · `truncated`: it ends before its own
+    header says · `not_media`: neither a picture, nor a PDF, nor a clip ·
     `no_video`: a clip without pictures · `unsupported`: whole, but in a coding that nothing here decodes ·
     `too_large`, `too_slow`: beyond the limits of pixels or memory, of time · `crashed`: the process that decoded it
     died · `no_decoder`: the package that decodes it is not installed · `changed`: another file than when its digest

@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -36,26 +37,22 @@ def load_image(path: Path, long_side: int, most_pixels: int) -> UInt8Array:
         MediaError: the file cannot be opened or decoded, or declares more than `most_pixels` pixels; those are counted
             in its header, before anything is decoded.
     """
-    head = head_of(path, HEAD)
-    know_deep_tiffs()
-    try:
-        with _limited_to(most_pixels), Image.open(path, formats=_FORMATS) as image:
-            if image.width * image.height > most_pixels:
-                raise too_many_pixels(path, image.width * image.height, most_pixels)
-            image.load()
-            return np.array(_reduced(on_white(_upright(image)), long_side))
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        found = re.search(r"\d+", str(error))
-        raise too_many_pixels(path, int(found[0]) if found else 2 * most_pixels, most_pixels) from error
-    except UnidentifiedImageError as error:
-        raise _unknown(path, head) from error
-    except MemoryError as error:
-        raise MediaError(MediaFault.too_large, f"{shown_name(path)}: needs more memory than there is") from error
-    except (OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, ArithmeticError) as error:
-        cut = isinstance(error, EOFError) or "truncated" in str(error).lower()
-        fault = MediaFault.truncated if cut else MediaFault.damaged
-        cause = "the picture is cut off" if cut else "the picture is damaged"
-        raise MediaError(fault, f"{shown_name(path)}: {cause} ({error})") from error
+    return _decoded(path, head_of(path, HEAD), shown_name(path), (long_side, most_pixels))
+
+
+def load_picture(data: bytes, name: str, long_side: int, most_pixels: int) -> UInt8Array:
+    """The same of a picture that is at hand.
+
+    Args:
+        data: what a file of it would hold.
+        name: what messages call it.
+
+    Raises:
+        MediaError: as `load_image`, and where there is not one byte.
+    """
+    if not data:
+        raise MediaError(MediaFault.empty, f"{name}: the picture is empty (0 bytes)")
+    return _decoded(BytesIO(data), data[:HEAD], name, (long_side, most_pixels))
 
 
 def reduced(frame: UInt8Array, long_side: int) -> UInt8Array:
@@ -93,21 +90,48 @@ def _reduced(image: Image.Image, long_side: int) -> Image.Image:
     return image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
-def _unknown(path: Path, head: bytes) -> MediaError:
-    """What is to be said of a file that Pillow does not know, by how it begins."""
+def _decoded(source: Path | BytesIO, head: bytes, name: str, limits: tuple[int, int]) -> UInt8Array:
+    """A picture from a file or from memory.
+
+    Args:
+        head: its first bytes, by which it is named where Pillow does not know it.
+        limits: long side and most pixels, as of `load_image`.
+    """
+    long_side, most_pixels = limits
+    know_deep_tiffs()
+    try:
+        with _limited_to(most_pixels), Image.open(source, formats=_FORMATS) as image:
+            if image.width * image.height > most_pixels:
+                raise too_many_pixels(name, image.width * image.height, most_pixels)
+            image.load()
+            return np.array(_reduced(on_white(_upright(image)), long_side))
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        found = re.search(r"\d+", str(error))
+        raise too_many_pixels(name, int(found[0]) if found else 2 * most_pixels, most_pixels) from error
+    except UnidentifiedImageError as error:
+        raise _unknown(name, head) from error
+    except MemoryError as error:
+        raise MediaError(MediaFault.too_large, f"{name}: needs more memory than there is") from error
+    except (OSError, ValueError, SyntaxError, EOFError, LookupError, TypeError, ArithmeticError) as error:
+        cut = isinstance(error, EOFError) or "truncated" in str(error).lower()
+        fault = MediaFault.truncated if cut else MediaFault.damaged
+        cause = "the picture is cut off" if cut else "the picture is damaged"
+        raise MediaError(fault, f"{name}: {cause} ({error})") from error
+
+
+def _unknown(name: str, head: bytes) -> MediaError:
+    """What is to be said of a picture that Pillow does not know, by how it begins."""
     if head[4:8] == b"ftyp":
         brands = [head[at : at + 4] for at in (8, *range(16, min(len(head), int.from_bytes(head[:4], "big")), 4))]
         if not (features.check("avif") and any(brand in _AVIF for brand in brands)):
             brand = brands[0].decode("latin-1").strip()
             return MediaError(
                 MediaFault.unsupported,
-                f"{shown_name(path)}: a picture of the kind {brand!r}, which is not decoded; wanted JPEG or PNG",
+                f"{name}: a picture of the kind {brand!r}, which is not decoded; wanted JPEG or PNG",
             )
     if kind_of(head) is FileKind.picture or head.startswith(b"RIFF"):
         return MediaError(
             MediaFault.damaged,
-            f"{shown_name(path)}: the picture is damaged or cut off, or laid out in a way that is not decoded",
+            f"{name}: the picture is damaged or cut off, or laid out in a way that is not decoded",
         )
-    return MediaError(
-        MediaFault.not_media, f"{shown_name(path)}: neither a picture, nor a PDF, nor a clip by what it holds"
-    )
+    return MediaError(MediaFault.not_media, f"{name}: neither a picture, nor a PDF, nor a clip by what it holds")

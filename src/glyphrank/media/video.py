@@ -108,7 +108,7 @@ def _check(path: Path, container: Container, most_pixels: int) -> None:
     if container.kind == "audio" or (container.kind in _KNOWN and container.codec is None):
         raise MediaError(MediaFault.no_video, f"{name}: there is no video in it, at most sound")
     if container.width * container.height > most_pixels:
-        raise too_many_pixels(path, container.width * container.height, most_pixels)
+        raise too_many_pixels(name, container.width * container.height, most_pixels)
 
 
 def _opened(path: Path, container: Container) -> Any:
@@ -251,7 +251,7 @@ def _upright(clip: _Clip, frame: Any) -> UInt8Array:
     array = frame.asnumpy()
     height, width, depth = array.shape
     if height * width > clip.sampler.most_pixels:
-        raise too_many_pixels(clip.path, height * width, clip.sampler.most_pixels)
+        raise too_many_pixels(shown_name(clip.path), height * width, clip.sampler.most_pixels)
     if depth > 3:
         array = array.reshape(height, width * depth)[:, : width * 3].reshape(height, width, 3)
     if clip.container.flip is not None:
