@@ -70,10 +70,15 @@ def read_qrels(path: Path) -> Qrels:
         DataError: the file is missing, empty or not UTF-8; a line has other columns, an empty id or a gain that is
             not finite; two lines give one pair different gains. The message names file and line.
     """
-    collected = _Judgements(path)
+    collected = Judgements()
     for number, query, item, gain in _judgements(path):
-        collected.add(number, query, item, gain)
-    return collected.finish()
+        if not query or not item:
+            raise _fault(path, number, f"an empty {'item' if query else 'query'} id; wanted text")
+        try:
+            collected.add(f"line {number}", query, item, gain)
+        except ValueError as error:
+            raise DataError(f"{path}: {error}") from error
+    return collected.qrels
 
 
 def read_run(path: Path, queries: Iterable[str] = (), items: Iterable[str] = ()) -> Run:
@@ -127,23 +132,25 @@ def escaped(name: str) -> str:
     return name.translate(_ENCODE)
 
 
-class _Judgements:
-    """Gathers the rows of a qrels file and finds those that repeat or contradict an earlier one."""
+class Judgements:
+    """Gathers judged pairs row by row, and finds those that repeat or contradict an earlier one."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self) -> None:
         self._published: dict[str, str] = {}
-        self._seen: dict[tuple[str, str], tuple[int, float]] = {}
+        self._seen: dict[tuple[str, str], tuple[str, float]] = {}
         self._gains: dict[str, dict[str, float]] = {}
         self._irrelevant: dict[str, set[str]] = {}
         self._repeats = 0
 
-    def add(self, number: int, query: str, item: str, gain: float) -> None:
-        if not query or not item:
-            raise _fault(self._path, number, f"an empty {'item' if query else 'query'} id; wanted text")
+    def add(self, place: str, query: str, item: str, gain: float) -> None:
+        """Takes the judgement of a row; `place` names the row.
+
+        Raises:
+            ValueError: an earlier row gives the pair another gain; both are named.
+        """
         published = self._published.setdefault(nfc(query), query)
-        line, earlier = self._seen.setdefault((nfc(query), nfc(item)), (number, gain))
-        if line == number:
+        first, earlier = self._seen.setdefault((nfc(query), nfc(item)), (place, gain))
+        if first == place:
             gains = self._gains.setdefault(published, {})
             if gain > 0:
                 gains[item] = gain
@@ -152,12 +159,14 @@ class _Judgements:
         elif earlier == gain:
             self._repeats += 1
         else:
-            raise DataError(
-                f"{self._path}: line {line} gives query {query!r}, item {item!r} the gain {earlier:g} and line "
-                f"{number} the gain {gain:g}; wanted one gain for a pair; remove the wrong line"
+            raise ValueError(
+                f"{first} gives query {query!r}, item {item!r} the gain {earlier:g} and {place} the gain {gain:g}; "
+                "wanted one gain for a pair; remove the wrong one"
             )
 
-    def finish(self) -> Qrels:
+    @property
+    def qrels(self) -> Qrels:
+        """What was taken so far."""
         irrelevant = {query: frozenset(items) for query, items in self._irrelevant.items()}
         return Qrels(self._gains, irrelevant, self._repeats)
 

@@ -10,7 +10,7 @@ import pytest
 from corpora import CORPUS, QRELS, QUERIES, Corpus
 from glyphrank.datasets.folder import Folder
 from glyphrank.errors import DataError
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from pdf_files import cut_off, write_pdf
 
 HANGUL = "보고서"

@@ -9,7 +9,7 @@ import pytest
 from corpora import CORPUS, QUERIES, Corpus
 from glyphrank.datasets.folder import Folder
 from glyphrank.errors import DataError
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from odd_files import odd_file
 
 

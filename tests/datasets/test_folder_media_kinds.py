@@ -8,7 +8,8 @@ from PIL import Image
 
 from corpora import Corpus
 from glyphrank.datasets.folder import Folder
-from glyphrank.records import Media, Runtime, Task
+from glyphrank.records import Media, Task
+from glyphrank.runtime import Runtime
 from pdf_files import write_pdf
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from glyphrank.datasets.folder_files import Faults, read_records, shown
+from glyphrank.datasets.fingerprint import fingerprint
+from glyphrank.datasets.folder_files import Blocks, Faults, shown
 from glyphrank.datasets.folder_media import MediaFinder
+from glyphrank.datasets.folder_records import Records, read_records
+from glyphrank.datasets.relevance import Known, Relevance, notes_of, relevance
+from glyphrank.datasets.roots import readable_folder
 from glyphrank.errors import DataError
-from glyphrank.identity import FileDigests, Location, digest_json
-from glyphrank.ids import nfc
-from glyphrank.records import Item, Media, Query, Runtime, Task
+from glyphrank.identity import FileDigests, Location
+from glyphrank.records import Item, Media, Query, Task
+from glyphrank.runtime import Runtime
 from glyphrank.trec import Qrels, read_qrels
 
 
@@ -46,47 +49,35 @@ class Folder:
 
         Raises:
             DataError: a file is missing or damaged, an id is empty or stands twice, a page does not exist, relevance
-                names an unknown id. The message names file, line and id; faults of one kind come together.
+                names an unknown id. The message names file, line and id; the faults of all files come together.
         """
-        root = _folder(self.root)
-        qrels_path, is_split = _qrels_path(root, self.split)
-        items = _items(root, runtime)
-        queries = _queries(root)
-        qrels = read_qrels(qrels_path)
-        relevant, judged = _relevant(qrels, queries, items, qrels_path)
-        if is_split:
-            queries = [query for query in queries if query.id in judged]
+        root, blocks = readable_folder(self.root, "corpus.jsonl, queries.jsonl and qrels.tsv"), Blocks()
+        corpus = read_records(root / "corpus.jsonl", True, blocks)
+        items = _items(root, corpus, runtime, blocks)
+        asked = read_records(root / "queries.jsonl", False, blocks)
+        queries = _queries(root, asked, blocks)
+        judgements = _judgements(root, self.split, blocks)
+        found = _relevant(judgements, asked, corpus, blocks)
+        blocks.stop()
+        if judgements.is_split:
+            queries = [query for query in queries if query.id in found.judged]
         return Task(
             name=root.name,
             queries=tuple(queries),
             items=tuple(items),
-            relevant=relevant,
-            fingerprint=_fingerprint(queries, items, relevant),
-            notes=_notes(qrels, qrels_path, items),
+            relevant=found.relevant,
+            fingerprint=fingerprint(queries, items, found.relevant),
+            notes=notes_of(judgements.qrels, judgements.path.name, items, "corpus.jsonl"),
         )
 
 
-def _notes(qrels: Qrels, qrels_path: Path, items: Sequence[Item]) -> tuple[str, ...]:
-    """What is odd and no fault: repeated judgements, and the titles of BEIR, whose convention is to search them."""
-    titled = sum(1 for item in items if item.slices.get("title"))
-    found = [f"{qrels_path.name}: {qrels.repeats} repeated rows were dropped"] if qrels.repeats else []
-    if titled:
-        have = "1 item has" if titled == 1 else f"{titled} items have"
-        found.append(f"corpus.jsonl: {have} a title, which is kept as a slice and not searched")
-    return tuple(found)
+@dataclass(frozen=True)
+class _Judgements:
+    """The file of judgements, whether it makes a split, and what it holds: nothing where it cannot be read."""
 
-
-def _folder(root: Path) -> Path:
-    try:
-        absolute = root.resolve()
-        if absolute.is_dir():
-            return absolute
-    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a loop of links; ValueError: a NUL
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise DataError(f"{str(root)!r}: the folder cannot be read ({reason or error}); check dataset.root") from error
-    raise DataError(
-        f"{root}: no such folder; wanted one with corpus.jsonl, queries.jsonl and qrels.tsv; check dataset.root"
-    )
+    path: Path
+    is_split: bool
+    qrels: Qrels
 
 
 def _qrels_path(root: Path, split: str) -> tuple[Path, bool]:
@@ -109,68 +100,46 @@ def _is_file(path: Path) -> bool:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
-def _items(root: Path, runtime: Runtime) -> list[Item]:
+def _items(root: Path, corpus: Records, runtime: Runtime, blocks: Blocks) -> list[Item]:
+    """The items of the corpus that have no fault, or only that their id stands twice."""
     path = root / "corpus.jsonl"
-    records = read_records(path, with_media=True)
     finder = MediaFinder(root, path, FileDigests(runtime.cache / "files"))
-    media = finder.find(records)
-    return [Item(record.id, media[record.id], record.text, record.slices) for record in records]
-
-
-def _queries(root: Path) -> list[Query]:
-    path = root / "queries.jsonl"
-    records = read_records(path, with_media=False)
-    faults = Faults(path)
-    for record in records:
-        if not (record.text or "").strip():
-            faults.add(f"line {record.line}: the query {shown(record.id)} has no text")
-    faults.stop()
-    return [Query(record.id, record.text or "", record.slices) for record in records]
-
-
-def _relevant(
-    qrels: Qrels, queries: Sequence[Query], items: Sequence[Item], path: Path
-) -> tuple[dict[str, dict[str, float]], set[str]]:
-    """Relevance under the ids of the dataset, and the queries that were judged at all."""
-    query_ids = {nfc(query.id): query.id for query in queries}
-    item_ids = {nfc(item.id): item.id for item in items}
     faults = Faults(path, shown=50)
-    for query, item in _pairs(qrels):
-        if nfc(query) not in query_ids:
-            faults.add(f"the query {shown(query)} is not among the {len(query_ids)} queries of queries.jsonl")
-        elif nfc(item) not in item_ids:
-            faults.add(
-                f"query {shown(query)} names the item {shown(item)}, "
-                f"not among the {len(item_ids)} items of corpus.jsonl"
-            )
-    faults.stop()
-    relevant = {
-        query_ids[nfc(query)]: {item_ids[nfc(item)]: gain for item, gain in gains.items()}
-        for query, gains in qrels.gains.items()
-        if gains
-    }
-    return relevant, {query_ids[nfc(query)] for query in qrels.gains}
-
-
-def _pairs(qrels: Qrels) -> list[tuple[str, str]]:
-    """Every judged pair, those with a gain of 0 or less too."""
+    media: dict[str, Media | None] = {}
+    for record in corpus.records:  # one by one, so that names and pages at fault are told together
+        try:
+            media |= finder.find([record])
+        except DataError as error:
+            faults.add(str(error).removeprefix(f"{path}: "))
+    with blocks.keep():
+        faults.stop()
     return [
-        (query, item)
-        for query, gains in qrels.gains.items()
-        for item in [*gains, *sorted(qrels.irrelevant.get(query, ()))]
+        Item(record.id, media[record.id], record.text, record.slices) for record in corpus.records if record.id in media
     ]
 
 
-def _fingerprint(queries: Sequence[Query], items: Sequence[Item], relevant: Mapping[str, Mapping[str, float]]) -> str:
-    """What the task is, wherever it lies: ids, texts, slices and media by content, in order, and relevance."""
-    return digest_json(
-        {
-            "queries": [[query.id, query.text, dict(query.slices)] for query in queries],
-            "items": [[item.id, item.text, dict(item.slices), _media_fingerprint(item.media)] for item in items],
-            "relevant": {query: dict(gains) for query, gains in relevant.items()},
-        }
-    )
+def _queries(root: Path, asked: Records, blocks: Blocks) -> list[Query]:
+    faults = Faults(root / "queries.jsonl")
+    for record in asked.records:
+        if not (record.text or "").strip():
+            faults.add(f"line {record.line}: the query {shown(record.id)} has no text")
+    with blocks.keep():
+        faults.stop()
+    return [Query(record.id, record.text or "", record.slices) for record in asked.records]
 
 
-def _media_fingerprint(media: Media | None) -> str | None:
-    return media.digest if media else None
+def _judgements(root: Path, split: str, blocks: Blocks) -> _Judgements:
+    with blocks.keep():
+        path, is_split = _qrels_path(root, split)
+        return _Judgements(path, is_split, read_qrels(path))
+    return _Judgements(root / "qrels.tsv", False, Qrels({}, {}, 0))
+
+
+def _relevant(judgements: _Judgements, asked: Records, corpus: Records, blocks: Blocks) -> Relevance:
+    faults = Faults(judgements.path, shown=50)
+    queries = Known(asked.ids, "queries.jsonl", asked.unnamed, asked.whole)
+    items = Known(corpus.ids, "corpus.jsonl", corpus.unnamed, corpus.whole)
+    found = relevance(judgements.qrels, queries, items, faults)
+    with blocks.keep():
+        faults.stop()
+    return found

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from glyphrank.datasets.folder_files import Faults, Record, shown
-from glyphrank.errors import DataError
-from glyphrank.identity import FileDigest, Stamp, digest_text, stamp_of
+from glyphrank.datasets.media_names import MediaNames, content_of
+from glyphrank.identity import FileDigest, Stamp, digest_text
 from glyphrank.ids import nfc
 from glyphrank.media.faults import MediaError
 from glyphrank.media.kinds import is_pdf
@@ -27,20 +26,17 @@ class MediaFinder:
     """
 
     def __init__(self, root: Path, corpus: Path, file_digest: FileDigest) -> None:
-        self._root = root
         self._corpus = corpus
         self._file_digest = file_digest
-        self._path = cache(self._look_up)
+        self._path = cache(MediaNames(root).find)
         self._count = cache(_count)
         self._is_pdf = cache(is_pdf)
-        self._content = cache(self._fingerprint)
-        self._names = cache(_names)
+        self._content = cache(self._content_of)
 
     def find(self, records: Sequence[Record]) -> dict[str, Media | None]:
         """For each record's id its media, None where it names none.
 
-        A file that is missing or cannot be opened (a pipe, a folder, no permission, a name that no disk can hold) has
-        a digest that says so, and is no fault here.
+        A file that is missing or cannot be opened has a digest that says so, and is no fault here.
 
         Raises:
             DataError: a name leads out of the folder, holds a NUL or fits two files, a page is missing or beyond the
@@ -70,6 +66,9 @@ class MediaFinder:
         stamp, content = self._content(path, nfc(record.media or ""))
         return Media(path, page, digest_text(content, "" if page is None else str(page)), stamp)
 
+    def _content_of(self, path: Path, name: str) -> tuple[Stamp | None, str]:
+        return content_of(path, name, self._file_digest)
+
     def _page_fault(self, record: Record, path: Path) -> str | None:
         """What is wrong with the page of a record; nothing where the document cannot be opened.
 
@@ -90,44 +89,6 @@ class MediaFinder:
         if record.page is not None and record.page > count:
             return f"page {record.page} of {shown(record.media, str)}, which has {count}; pages are numbered from 1"
         return None
-
-    def _look_up(self, name: str) -> Path:
-        """The file that a name means; where there is none, the place where it was looked for."""
-        parts = PurePosixPath(name).parts
-        if not parts or ".." in parts or PurePosixPath(name).is_absolute():
-            raise ValueError(f"media is {shown(name)}; wanted a path below the dataset's folder")
-        if "\0" in name:
-            raise ValueError(f"media is {shown(name)}, with a NUL, which no file's name can hold")
-        path = self._root
-        for part in parts:
-            fitting = self._names(path).get(nfc(part), [part])
-            if len(fitting) > 1:
-                spelled = " and ".join(ascii(other) for other in fitting)
-                raise ValueError(
-                    f"media is {shown(name)}, which fits {len(fitting)} names on disk that are equal in NFC "
-                    f"({spelled}); rename one"
-                )
-            path = path / fitting[0]
-        return path
-
-    def _fingerprint(self, path: Path, name: str) -> tuple[Stamp | None, str]:
-        """The file's stamp, taken before it is read, and the digest of its content."""
-        try:
-            return stamp_of(path), self._file_digest(path)
-        except (OSError, ValueError, DataError):  # ValueError: a NUL in the name
-            # `os.path` answers False where pathlib raises, for names too long and folders without permission.
-            return None, digest_text("unreadable" if os.path.lexists(path) else "missing", name)
-
-
-def _names(folder: Path) -> dict[str, list[str]]:
-    """Names in a folder by their NFC; empty where the folder cannot be listed."""
-    names: dict[str, list[str]] = {}
-    try:
-        for name in sorted(os.listdir(folder)):  # noqa: PTH208 -- names as the disk spells them, not paths
-            names.setdefault(nfc(name), []).append(name)
-    except OSError:
-        return {}
-    return names
 
 
 def _count(path: Path) -> int | None:

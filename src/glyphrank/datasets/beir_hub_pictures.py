@@ -1,0 +1,158 @@
+"""The pictures of a corpus: in its own table, in files beside it, or in a table of pictures that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from glyphrank.datasets.beir_hub_names import Found
+from glyphrank.datasets.beir_hub_rows import IDS, Column, Row, Rows, id_of
+from glyphrank.datasets.folder_files import Blocks, shown
+from glyphrank.datasets.media_names import MediaNames, content_of
+from glyphrank.datasets.parquet_tables import Kind, Table, damaged, pictures
+from glyphrank.identity import FileDigest, digest_text
+from glyphrank.ids import nfc
+from glyphrank.media.parquet import BYTES, PATH
+from glyphrank.records import Cell, Media
+
+PICTURE = "image"
+"""The column of pictures, or of their paths."""
+
+NAME = Column(("image_id",), IDS)
+"""The column by which a corpus names the rows of a table of pictures."""
+
+_NAMED = Column(("file_name", "image_id", "id"), IDS)
+"""The column of a table of pictures that bears these names."""
+_FEW = 16
+
+
+class Pictures:
+    """Finds the picture of each row of a corpus, reading none.
+
+    Args:
+        folder: the dataset's folder, below which paths are looked for, and then below the table's.
+        table: of pictures, for a corpus whose own table has none.
+        file_digest: content digest of a file.
+        blocks: gets the faults of whole files.
+    """
+
+    def __init__(self, folder: Path, table: Found | None, file_digest: FileDigest, blocks: Blocks) -> None:
+        self._folder = folder
+        self._table = table
+        self._file_digest = file_digest
+        self._blocks = blocks
+        self._cells = cache(self._cells_of)
+        self._names = cache(lambda folder: MediaNames(folder, PICTURE))
+        self._blanks = cache(_blanks)
+        self._others = cache(self._others_of)
+
+    def media(self, row: Row) -> Media | None:
+        """The picture of a row, None where the row names none.
+
+        Raises:
+            ValueError: it names none that there is, or in a way that is not read.
+        """
+        own = self._own(row)
+        if own is not None or self._table is None or row.fields.get(NAME.names[0]) is None:
+            return own
+        return self._other(id_of(row, NAME), self._table)
+
+    def is_blank(self, media: Media) -> bool:
+        """Whether a picture is a null in a table."""
+        if media.cell is None:
+            return False
+        with self._blocks.keep():
+            return media.cell.row in self._blanks(media.path, media.cell.column)
+        return False
+
+    def _own(self, row: Row) -> Media | None:
+        """The picture in the row's own table, or beside it."""
+        if row.path.suffix == ".parquet":
+            cells = self._cells(row.path)
+            return cells[row.number] if cells else None
+        return None if row.fields.get(PICTURE) is None else self._beside(row)
+
+    def _cells_of(self, path: Path) -> list[Media] | None:
+        """The pictures in the own table; None where it has none."""
+        table = Table(path)
+        if table.columns.get(PICTURE) not in (Kind.picture, Kind.text):
+            return None
+        with self._blocks.keep():
+            return pictures(path, PICTURE, self._folder, self._file_digest)
+        return [Media(path, None, "", cell=Cell(PICTURE, row)) for row in range(table.rows)]
+
+    def _beside(self, row: Row) -> Media:
+        """The picture file that a row of JSON lines names."""
+        value = row.fields[PICTURE]
+        if isinstance(value, dict) and value.get(BYTES) is None:
+            value = value.get(PATH)
+        if not isinstance(value, str):
+            raise ValueError(f"{PICTURE} is {shown(value)}; wanted the path of a picture")
+        paths = [self._names(folder).find(value) for folder in dict.fromkeys((self._folder, row.path.parent))]
+        path = next((path for path in paths if _exists(path)), paths[0])
+        stamp, content = content_of(path, value, self._file_digest)
+        return Media(path, None, digest_text(content, ""), stamp)
+
+    def _other(self, name: str, table: Found) -> Media:
+        """The picture of a name in the table of pictures."""
+        others, whole = self._others(table)
+        media = others.get(nfc(name))
+        if media is None and whole:
+            raise ValueError(f"the picture {shown(name)} is not among the {len(others)} of {table.pattern}")
+        return media or Media(self._folder, None, "")
+
+    def _others_of(self, table: Found) -> tuple[dict[str, Media], bool]:
+        """The table of pictures by the names in it, and whether all of it could be read."""
+        found: dict[str, Media] = {}
+        rows = Rows(self._folder, table, self._blocks)
+        for row in rows.read([_NAMED, Column((PICTURE,), (Kind.picture, Kind.text))]):
+            try:
+                media = self._own(row)
+                if media is not None:
+                    found[nfc(id_of(row, _NAMED))] = media
+            except ValueError as error:
+                rows.faults.add(f"{row.place}: {error}")
+        rows.stop()
+        return found, rows.whole
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name too long, a folder without permission
+        return False
+
+
+def _blanks(path: Path, column: str) -> set[int]:
+    """Rows whose picture is null. Pictures are passed only in row groups that hold both nulls and pictures."""
+    table = Table(path)
+    if table.columns[column] is Kind.text:
+        return {row for row, (name,) in enumerate(table.read([column])) if not name}
+    found: set[int] = set()
+    start = 0
+    try:
+        for group in range(table.file.num_row_groups):
+            found |= {start + row for row in _blanks_in_group(table.file, column, group)}
+            start += table.file.metadata.row_group(group).num_rows
+    except Exception as error:  # pyarrow raises errors of its own, and of every kind at damaged files
+        raise damaged(path, f"the column {column!r} cannot be read from row {start} on", error) from error
+    return found
+
+
+def _blanks_in_group(file: Any, column: str, group: int) -> Iterable[int]:
+    from pyarrow import types
+
+    is_struct = types.is_struct(file.schema_arrow.field(column).type)
+    leaf = f"{column}.{BYTES}" if is_struct else column
+    metadata = file.metadata.row_group(group)
+    chunks = [metadata.column(number) for number in range(metadata.num_columns)]
+    statistics = next(chunk.statistics for chunk in chunks if chunk.path_in_schema == leaf)
+    nulls = statistics.null_count if statistics is not None and statistics.has_null_count else None
+    if nulls in (0, metadata.num_rows):
+        return range(nulls or 0)
+    batches = file.iter_batches(batch_size=_FEW, row_groups=[group], columns=[leaf], use_threads=False)
+    values = (batch.column(0).field(0) if is_struct else batch.column(0) for batch in batches)
+    lacking = [lacks for value in values for lacks in value.is_null().to_pylist()]
+    return [row for row, lacks in enumerate(lacking) if lacks]
