@@ -12,11 +12,36 @@ from glyphrank import reading_order
 from glyphrank.records import Line, Reading
 
 
-class Transcript(Protocol):
-    """Makes one text out of the lines of a reading."""
+class Pooling(StrEnum):
+    """How an item of several texts is scored by vectors: by the mean of their unit vectors, or by its best text."""
 
-    def write(self, reading: Reading) -> str:
-        """The text; "" when nothing was read."""
+    mean = "mean"
+    best = "best"
+
+
+@dataclass(frozen=True)
+class Written:
+    """The transcripts of n items.
+
+    Attributes:
+        texts: (n,) the texts of each item, none empty; none where nothing was read.
+        pooling: how several texts of an item become one score.
+    """
+
+    texts: Sequence[Sequence[str]]
+    pooling: Pooling
+
+
+class Transcript(Protocol):
+    """Makes texts out of the lines of a reading: one, or one for each window of a clip."""
+
+    @property
+    def pooling(self) -> Pooling:
+        """How several texts of an item become one score; without effect where it writes one."""
+        ...
+
+    def write(self, reading: Reading) -> tuple[str, ...]:
+        """The texts that are not empty, in order; none when nothing was read."""
         ...
 
     def query(self, text: str) -> str:
@@ -60,13 +85,15 @@ class AllLines:
     """
 
     VERSION: ClassVar[int] = 1000 * reading_order.VERSION + 1
+    pooling: ClassVar[Pooling] = Pooling.mean
     order: Order
     separator: str
     normal_form: NormalForm
 
-    def write(self, reading: Reading) -> str:
-        """The text of all lines; a text of white space alone becomes ""."""
-        return self.query(self.separator.join(line.text for line in _ordered(reading.lines, self.order)).strip())
+    def write(self, reading: Reading) -> tuple[str, ...]:
+        """The text of all lines; none where it is white space alone."""
+        text = self.query(self.separator.join(line.text for line in _ordered(reading.lines, self.order)).strip())
+        return (text,) if text else ()
 
     def query(self, text: str) -> str:
         """A query in the Unicode form of the texts."""
@@ -89,6 +116,7 @@ class Confident:
     """
 
     VERSION: ClassVar[int] = 1000 * reading_order.VERSION + 1
+    pooling: ClassVar[Pooling] = Pooling.mean
     min_confidence: float
     order: Order
     unique: Unique
@@ -103,12 +131,13 @@ class Confident:
         if self.most_characters < 1:
             raise ValueError(f"most_characters is {self.most_characters}; wanted at least 1")
 
-    def write(self, reading: Reading) -> str:
-        """The text; "" when no line is left."""
+    def write(self, reading: Reading) -> tuple[str, ...]:
+        """The text; none when no line is left."""
         sure = [line for line in reading.lines if line.confidence is None or line.confidence >= self.min_confidence]
         texts = [" ".join(self.query(line.text).split()) for line in _ordered(sure, self.order)]
         kept = _once(texts, self.unique)
-        return _cut(self.separator.join(text for text in kept if text).strip(), self.most_characters)
+        text = _cut(self.separator.join(text for text in kept if text).strip(), self.most_characters)
+        return (text,) if text else ()
 
     def query(self, text: str) -> str:
         """A query in the Unicode form and case of the texts."""

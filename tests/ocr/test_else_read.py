@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 from glyphrank.errors import DataError
 from glyphrank.ocr import Pair, else_read
 from glyphrank.ocr.else_read import ElseRead
-from glyphrank.records import Frames, Item, Line, Media, NeedsFiles, Reading, Runtime, Source, TextState
+from glyphrank.records import Frames, Item, Line, Media, Reading, Source, TextState
+from glyphrank.runtime import NeedsFiles, Runtime
 from scene_parts import of_yaml
 from unseen import unseen
 
@@ -25,6 +27,10 @@ class Says:
     name: str
     reading: Reading
     needs_frames: bool
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return (self.reading.source,)
 
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         self.asked.append(self.name)
@@ -61,6 +67,8 @@ def pair(first: Reading, second: Reading = SCENE) -> ElseRead:
     [
         (layer("eight", "cha r"), True),
         (layer("seven  ", "c h"), False),
+        (layer("서울시청앞에서"), False),
+        (layer(unicodedata.normalize("NFD", "서울시청앞에서")), False),  # case P04
         (layer(failure="no text layer"), False),
         (layer(failure="torn", state=TextState.blank), False),
         (layer("many characters", failure="garbled: 60 %", state=TextState.garbled), False),
@@ -120,8 +128,10 @@ def test_read_leaves_an_item_without_media_to_the_first_engine(runtime: Runtime)
 def test_else_read_is_a_pair_that_looks_where_one_of_the_two_does() -> None:
     assert isinstance(pair(layer()), Pair)
     assert pair(layer()).needs_frames
+    assert pair(layer()).sources == (Source.embedded, Source.scene)
     texts = Says("first", layer(), False)
     assert not ElseRead(texts, texts, 8).needs_frames
+    assert ElseRead(texts, texts, 8).sources == (Source.embedded,)
     with pytest.raises(ValueError, match="thin_below is -1; wanted at least 0"):
         ElseRead(texts, texts, -1)
 

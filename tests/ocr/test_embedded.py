@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from glyphrank.ocr.embedded import Embedded
-from glyphrank.records import Item, Line, Media, Reading, Runtime, Source, TextState
+from glyphrank.records import Item, Line, Media, Reading, Source, TextState
+from glyphrank.runtime import Runtime
 from pdf_files import cut_off, write_drawing, write_pdf
 from unseen import unseen
 
-ENGINE = Embedded(garbled_above=0.3)
+ENGINE = Embedded(thin_below=0, garbled_above=0.3, refuse_garbled=True)
 
 
 @pytest.fixture
@@ -75,6 +77,34 @@ def test_read_refuses_a_text_that_is_mostly_garbled(runtime: Runtime) -> None:  
     assert reading.failure.startswith("garbled: 88% of the text layer")
 
 
+def test_read_of_a_garbled_text_that_is_not_refused_uses_and_marks_it(tmp_path: Path, runtime: Runtime) -> None:
+    lenient = replace(ENGINE, refuse_garbled=False)
+    text = "(cid:12)(cid:7) ab\nsecond"
+    marked = Reading(Source.embedded, (Line("(cid:12)(cid:7) ab"), Line("second")), state=TextState.garbled)
+    assert lenient.read(Item("p", None, text), unseen, runtime) == marked
+    layer = page(write_pdf(tmp_path / "a.pdf", text.replace("\n", " ")))
+    assert lenient.read(layer, unseen, runtime).state is TextState.garbled
+    assert lenient.read(layer, unseen, runtime).failure is None
+    good = Item("p", None, "good")
+    assert lenient.read(good, unseen, runtime) == ENGINE.read(good, unseen, runtime)
+
+
+@pytest.mark.parametrize(("below", "state"), [(0, "text"), (9, "text"), (10, "thin"), (100, "thin")])
+def test_read_uses_and_marks_a_thin_text(tmp_path: Path, runtime: Runtime, below: int, state: str) -> None:
+    engine = replace(ENGINE, thin_below=below)
+    published = engine.read(Item("p", None, "nine\nc h ars"), unseen, runtime)
+    layer = engine.read(page(write_pdf(tmp_path / "a.pdf", "nine\nc h ars")), unseen, runtime)
+    assert published == layer == Reading(Source.embedded, (Line("nine"), Line("c h ars")), state=TextState(state))
+
+
+def test_read_never_calls_a_page_without_text_thin(tmp_path: Path, runtime: Runtime) -> None:  # case P02
+    engine = replace(ENGINE, thin_below=100)
+    blank, drawn = write_pdf(tmp_path / "blank.pdf", ""), write_drawing(tmp_path / "drawn.pdf")
+    assert engine.read(page(blank), unseen, runtime).state is TextState.blank
+    assert engine.read(page(drawn), unseen, runtime).state is TextState.image_only
+    assert engine.read(Item("p", None, " "), unseen, runtime).state is TextState.blank
+
+
 def test_read_keeps_a_text_with_a_few_garbled_characters(runtime: Runtime) -> None:
     assert ENGINE.read(Item("p", None, "\uf0b7 a list of things"), unseen, runtime).lines == (
         Line("\uf0b7 a list of things"),
@@ -105,7 +135,12 @@ def test_read_reports_a_bad_document_instead_of_raising(tmp_path: Path, runtime:
 @pytest.mark.parametrize("share", [-0.1, 1.1])
 def test_embedded_refuses_a_threshold_that_is_no_share(share: float) -> None:
     with pytest.raises(ValueError, match=r"garbled_above is .*; wanted a share from 0 to 1"):
-        Embedded(share)
+        Embedded(0, share, True)
+
+
+def test_embedded_refuses_a_number_of_characters_below_none() -> None:
+    with pytest.raises(ValueError, match="thin_below is -1; wanted at least 0"):
+        Embedded(-1, 0.1, True)
 
 
 @pytest.mark.shared

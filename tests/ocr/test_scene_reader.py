@@ -14,7 +14,8 @@ from glyphrank.devices import choose_device
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.ocr.scene_reader import load_reader
 from glyphrank.ocr.scene_weights import PACKAGE
-from glyphrank.records import Frames, Item, Reading, Runtime, Source, UInt8Array
+from glyphrank.records import Frames, Item, Reading, Source, UInt8Array
+from glyphrank.runtime import Runtime
 from scene_parts import easyocr_en
 
 pytestmark = pytest.mark.skipif(
@@ -55,7 +56,7 @@ def test_read_reads_a_sign_twice_alike_and_says_where_it_stands(
 @pytest.mark.parametrize("size", [(60, 80), (1, 1), (1, 3000), (3000, 1), (5, 3000)])
 def test_read_of_blank_and_very_thin_frames_is_empty(runtime: Runtime, size: tuple[int, int]) -> None:  # case O04
     frames = Frames((np.full((*size, 3), 255, dtype=np.uint8), np.zeros((*size, 3), dtype=np.uint8)))
-    assert easyocr_en().read(ITEM, lambda: frames, runtime) == Reading(Source.scene)
+    assert easyocr_en().read(ITEM, lambda: frames, runtime) == Reading(Source.scene, length=2)
 
 
 def test_load_reader_names_weights_that_cannot_be_loaded(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from glyphrank.errors import DataError
 from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.ocr import scene_text
 from glyphrank.ocr.scene_text import EasyOcr
-from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, UInt8Array
+from glyphrank.records import Frames, Item, Line, Reading, Source, UInt8Array
+from glyphrank.runtime import Runtime
 from scene_parts import StubReader, easyocr_en
 
 ITEM = Item("p", None, None)
@@ -50,7 +51,7 @@ def test_read_gives_plain_types_that_go_through_json(stub: StubReader, runtime: 
     stub.results = [(SQUARE, np.str_("STOP"), np.float64(0.75)), ([[np.float64(1.5), np.float32(2)]] * 4, "go", 1)]
     lines = read(easyocr_en(), runtime, plain(9), times=(np.float64(1.5),)).lines
     stored = json.loads(json.dumps([asdict(line) for line in lines]))
-    assert [Line(**{**line, "box": tuple(line["box"])}) for line in stored] == list(lines)
+    assert [Line(**{**line, "box": tuple(line["box"]), "spans": ()}) for line in stored] == list(lines)
     assert {type(value) for line in lines for value in (*(line.box or ()), line.confidence, line.time)} == {float}
 
 
@@ -132,6 +133,7 @@ def test_read_loses_the_lines_of_a_frame_that_fails_and_no_others(
     reading = read(easyocr_en(), runtime, *map(plain, (1, 2, 3, 2)), times=(0.5, 1.5, 2.5, 3.5))
     assert reading.failure is None
     assert [(line.text, line.frame, line.time) for line in reading.lines] == [("READ 1", 0, 0.5), ("READ 3", 2, 2.5)]
+    assert reading.length == 4  # so that frames are windows of their own even where nothing is read in the last
     assert given == [1, 2, 3]
     assert caplog.messages == [
         f"item 'p': nothing is read in frame {number} of 4: EasyOCR failed: ValueError: resize" for number in (2, 4)

@@ -21,7 +21,7 @@ from glyphrank.identity import FileDigests, key
 from glyphrank.ocr import scene_weights
 from glyphrank.ocr.scene_files import ModelFile
 from glyphrank.ocr.scene_weights import find_weights, own_folder
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from scene_parts import easyocr_en
 
 CONTENT = b"weights"
@@ -154,7 +154,7 @@ import sys
 from pathlib import Path
 from glyphrank.ocr.scene_files import ModelFile
 from glyphrank.ocr.scene_weights import find_weights
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 name, url, md5, place = sys.argv[1:]
 runtime = Runtime("cpu", 1, 0, 60, 4, True, Path(place) / "outputs", Path(place) / "cache")
 print(find_weights((ModelFile(name, url, md5),), None, runtime)[0].read_bytes().decode())

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from glyphrank.records import Frames, Item, Reading, Runtime
+from glyphrank.records import Frames, Item, Reading, Source
+from glyphrank.runtime import Runtime
 
 
 class OcrEngine(Protocol):
@@ -12,6 +13,11 @@ class OcrEngine(Protocol):
     @property
     def needs_frames(self) -> bool:
         """Whether it looks at frames. Its work is then addressed by their pixels alone, else by text and file."""
+        ...
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Where its lines may come from, so that a protocol can refuse what its task does not let a channel see."""
         ...
 
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from glyphrank.errors import DataError
+from glyphrank.ids import nfc
 from glyphrank.ocr import OcrEngine
-from glyphrank.records import Frames, Item, NeedsFiles, Reading, Runtime, TextState
+from glyphrank.records import Frames, Item, Reading, Source, TextState
+from glyphrank.runtime import NeedsFiles, Runtime
 
 logger = logging.getLogger(__name__)
 
@@ -24,10 +26,10 @@ class ElseRead:
 
     Attributes:
         first, second: the engines.
-        thin_below: characters, white space aside, that the first reading must have.
+        thin_below: characters, in NFC and white space aside, that the first reading must have.
     """
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
     first: OcrEngine
     second: OcrEngine
     thin_below: int
@@ -40,6 +42,11 @@ class ElseRead:
     def needs_frames(self) -> bool:
         """Whether one of the two looks at frames."""
         return self.first.needs_frames or self.second.needs_frames
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Those of both engines."""
+        return tuple(dict.fromkeys((*self.first.sources, *self.second.sources)))
 
     def find(self, runtime: Runtime) -> None:
         """Looks for the files of both engines, and fetches them where that is allowed.
@@ -63,7 +70,7 @@ class ElseRead:
         """Whether a reading of the first engine can stand."""
         if reading.failure is not None or reading.state is TextState.garbled:
             return False
-        characters = sum(len("".join(line.text.split())) for line in reading.lines)
+        characters = sum(len("".join(nfc(line.text).split())) for line in reading.lines)
         return reading.state is TextState.blank or characters >= self.thin_below
 
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from glyphrank.garble import garble_share
+from glyphrank.garble import garble_share, judge
 from glyphrank.media.faults import MediaError
 from glyphrank.media.kinds import is_pdf
 from glyphrank.media.pdf import page_text
-from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, TextState
+from glyphrank.records import Frames, Item, Line, Reading, Source, TextState
+from glyphrank.runtime import Runtime
 
 
 @dataclass(frozen=True)
@@ -18,22 +19,29 @@ class Embedded:
     """Reads published text and PDF text layers; recognises nothing in pixels.
 
     A page that is blank, or that holds images and no text, gives a reading without lines. A text layer that is mostly
-    garbled gives a failure instead of lines, so that it is never indexed as if it were good.
+    garbled gives a failure instead of lines, so that it is never indexed as if it were good; a benchmark that counts
+    it as it was published says `refuse_garbled: false`, and then it is counted and listed.
 
     A published text without a character says nothing about what the item shows, as scans are published like that: for
     a PDF its page decides, and another item with media is `image_only`. Without media the item is `blank`.
 
     Attributes:
-        garbled_above: share of garbled characters (`garble.garble_share`), in [0, 1], above which a text is refused;
-            1 refuses nothing.
+        thin_below: characters, white space aside, below which a text is counted as thin.
+        garbled_above: share of garbled characters (`garble.garble_share`), in [0, 1], above which it is garbled.
+        refuse_garbled: whether a garbled text is a failure, or used as it is and counted.
     """
 
-    VERSION: ClassVar[int] = 2
+    VERSION: ClassVar[int] = 3
     PACKAGES: ClassVar[tuple[str, ...]] = ("pypdfium2",)
     needs_frames: ClassVar[bool] = False
+    sources: ClassVar[tuple[Source, ...]] = (Source.embedded,)
+    thin_below: int
     garbled_above: float
+    refuse_garbled: bool
 
     def __post_init__(self) -> None:
+        if self.thin_below < 0:
+            raise ValueError(f"thin_below is {self.thin_below}; wanted at least 0")
         if not 0 <= self.garbled_above <= 1:
             raise ValueError(f"garbled_above is {self.garbled_above}; wanted a share from 0 to 1")
 
@@ -56,15 +64,16 @@ class Embedded:
         return self._lines(page.text, page.state)
 
     def _lines(self, text: str, state: TextState) -> Reading:
-        share = garble_share(text)
-        if share > self.garbled_above:
+        judged = judge(text, self.thin_below, self.garbled_above)
+        if judged is TextState.garbled and self.refuse_garbled:
             return _failed(
-                f"garbled: {share:.0%} of the text layer is no readable text (more than {self.garbled_above:.0%}); "
-                "read the page with an OCR engine",
+                f"garbled: {garble_share(text):.0%} of the text layer is no readable text (more than "
+                f"{self.garbled_above:.0%}); read the page with an OCR engine",
                 TextState.garbled,
             )
         lines = (line.strip() for line in text.splitlines())
-        return Reading(Source.embedded, tuple(Line(line) for line in lines if line), state=state)
+        worth = state if judged is TextState.blank else judged
+        return Reading(Source.embedded, tuple(Line(line) for line in lines if line), state=worth)
 
 
 def _failed(why: str, state: TextState = TextState.text) -> Reading:

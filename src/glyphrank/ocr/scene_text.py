@@ -19,7 +19,8 @@ from glyphrank.ocr.scene_files import DETECTOR, RECOGNISERS
 from glyphrank.ocr.scene_languages import GREEDY, model_for
 from glyphrank.ocr.scene_reader import is_of_the_machine, load_reader, read_picture
 from glyphrank.ocr.scene_weights import find_weights
-from glyphrank.records import Frames, Item, Line, Reading, Runtime, Source, UInt8Array
+from glyphrank.records import Frames, Item, Line, Reading, Source, UInt8Array
+from glyphrank.runtime import Runtime
 
 LEAST_SIDE = 4
 """Pixels, as the detector sees them, that a frame must have in both directions: no letter is smaller, and EasyOCR
@@ -64,9 +65,10 @@ class EasyOcr:
             one that was read; 0 takes only identical frames as the same.
     """
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
     PACKAGES: ClassVar[tuple[str, ...]] = ("easyocr", "torch", "torchvision", "opencv-python-headless", "pillow")
     needs_frames: ClassVar[bool] = True
+    sources: ClassVar[tuple[Source, ...]] = (Source.scene,)
 
     languages: tuple[str, ...]
     folder: Location | None
@@ -152,7 +154,7 @@ class EasyOcr:
             return _failed(faults[0])
         for number, why in faults.items():
             logger.warning("item %r: nothing is read in frame %d of %d: %s", item.id, number + 1, len(found), why)
-        return Reading(Source.scene, tuple(_lines(found, seen.times)))
+        return Reading(Source.scene, tuple(_lines(found, seen.times)), length=len(found))
 
     def _found(self, reader: Any, images: Sequence[UInt8Array]) -> list[Found]:
         """What each frame holds; a frame that repeats shares what was found in the one that was read."""

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests
 from glyphrank.ocr.scene_files import ModelFile
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from glyphrank.whole_files import replace_whole
 
 PACKAGE = "easyocr_en_models"
