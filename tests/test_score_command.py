@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from glyphrank.score import run_score, score
+from glyphrank.score import score
+from glyphrank.score_command import run_score
 from glyphrank.ties import TieRule
 
 
@@ -48,7 +49,7 @@ def test_run_score_returns_2_for_a_wrong_command(arguments: list[str], capsys: p
 def test_run_score_says_what_is_wrong_with_an_argument(capsys: pytest.CaptureFixture[str]) -> None:
     for value in ("0", "-3", "ten", "1.5"):
         run_score([*BOTH, f"--cutoffs={value}"])
-        assert f"found '{value}'; wanted a whole number of at least 1" in capsys.readouterr().err
+        assert f"found '{value}'; wanted whole numbers of at least 1" in capsys.readouterr().err
     run_score([*BOTH, "--ties", "kind"])
     message = capsys.readouterr().err
     assert "TieRule" not in message
@@ -58,7 +59,7 @@ def test_run_score_says_what_is_wrong_with_an_argument(capsys: pytest.CaptureFix
 def test_run_score_ends_quietly_where_nobody_reads_on(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("q Q0 a 1 1 t\nq Q0 b 2 0 t\n")
     (tmp_path / "qrels").write_text("q 0 a 1\n")
-    program = "import sys; from glyphrank.score import run_score; sys.exit(run_score(sys.argv[1:]))"
+    program = "import sys; from glyphrank.score_command import run_score; sys.exit(run_score(sys.argv[1:]))"
     files = ["--run", str(tmp_path / "run"), "--qrels", str(tmp_path / "qrels")]
     ours, theirs = os.pipe()
     os.close(ours)

@@ -1,23 +1,20 @@
-"""The command line: `glyphrank run` (Hydra's grammar) and `glyphrank score`."""
+"""The command line: `glyphrank run` (Hydra's grammar), `check` and `score`."""
 
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 import traceback
 from contextlib import redirect_stderr
-from pathlib import Path
 
 from glyphrank import __version__
 from glyphrank.errors import ConfigError, DataError
 
-_LAUNCH = secrets.token_hex(3)
-
 USAGE = """usage: glyphrank COMMAND ...
 
   run    [overrides]              one experiment; -m sweeps, --help lists the choices
-  score  --run FILE --qrels FILE  metrics of a ranking made elsewhere; --help tells more
+  check  dataset=... [overrides]  what is odd about a dataset, and the best that any ranker can reach on it
+  score  --run FILE --qrels FILE  metrics of a ranking made elsewhere, or of a matrix of scores (--matrix)
 
 glyphrank COMMAND --help explains a command; glyphrank --version tells the version.
 """
@@ -29,9 +26,13 @@ def main() -> int:
         case ["run", *rest]:
             return run(rest)
         case ["score", *rest]:
-            from glyphrank.score import run_score
+            from glyphrank.score_command import run_score
 
             return run_score(rest)
+        case ["check", *rest]:
+            from glyphrank.check import run_check
+
+            return run_check(rest)
         case ["--version"]:
             print(f"glyphrank {__version__}")
             return 0
@@ -48,6 +49,7 @@ def run(arguments: list[str]) -> int:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
+    from glyphrank.composition import config_folder, shortened
     from glyphrank.job import begin, exit_code, job
     from glyphrank.redaction import RedactingStream
 
@@ -60,7 +62,7 @@ def run(arguments: list[str]) -> int:
             _say(f"at least one of the sweep's cells failed; each is shown above\n{error}")
             return 1
         except (HydraException, OmegaConfBaseException) as error:
-            return _say(_shortened(error))
+            return _say(shortened(error))
         except KeyboardInterrupt:
             _say("interrupted")
             return 130
@@ -73,51 +75,19 @@ def run(arguments: list[str]) -> int:
     return exit_code()
 
 
-def config_folder() -> Path:
-    """The folder of choices: inside the package when installed from a wheel, else `conf/` of the checkout."""
-    package = Path(__file__).parent
-    installed = package / "conf"
-    return installed if installed.is_dir() else package.parents[1] / "conf"
-
-
 def _prepare(arguments: list[str]) -> None:
     """What Hydra reads from its surroundings: arguments, the resolver for folder names, errors that reach us."""
+    from glyphrank.composition import register_resolvers
+
     register_resolvers()
     sys.argv = ["glyphrank run", *arguments]
     os.environ["HYDRA_FULL_ERROR"] = "1"
-
-
-def register_resolvers() -> None:
-    """What `conf/` may use: `${launch:}`, a name for this launch, and `${place:PATH}`, a folder as it is meant."""
-    from omegaconf import OmegaConf
-
-    OmegaConf.register_new_resolver("launch", lambda: _LAUNCH, use_cache=True, replace=True)
-    OmegaConf.register_new_resolver("place", _place, replace=True)
-
-
-def _place(path: object) -> str:
-    """A path with `~` expanded; an empty one is refused, since it would mean the root of what is put below it."""
-    if not isinstance(path, str) or not path.strip():
-        raise ValueError(f"found {path!r}, wanted a folder; check paths.outputs, GLYPHRANK_OUTPUTS and paths.cache")
-    return str(Path(path).expanduser())
 
 
 def _raised_by_hydra(error: Exception) -> bool:
     """Whether it came up in Hydra's own work: flags that do not go together, a folder that it may not make."""
     frames = [frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(error.__traceback__)]
     return "glyphrank.job" not in frames
-
-
-def _shortened(error: Exception) -> str:
-    """Hydra's own message without its traceback, with a hint where a text needs quotes."""
-    from hydra.errors import OverrideParseException
-
-    causes = [str(error)] + ([str(error.__cause__)] if error.__cause__ else [])
-    lines = [line for cause in causes for line in cause.splitlines() if line.strip()]
-    message = "\n".join(line for line in lines if not line.strip().startswith(("full_key:", "object_type=")))
-    if isinstance(error, OverrideParseException):
-        message += "\nText with Hangul, spaces or brackets needs inner quotes: 'key=\"한국어\"'"
-    return message
 
 
 def _say(message: str) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from hydra.conf import HydraConf
 from hydra.core.hydra_config import HydraConfig
@@ -49,6 +49,9 @@ def current_cell() -> Cell:
     return Cell(folder, tuple(copies), overrides, sweep)
 
 
+Parts = TypeVar("Parts")
+
+
 def build(config: DictConfig) -> tuple[Run, Start]:
     """The run that Hydra's current config describes, and what a tracker is told of it (secrets removed).
 
@@ -58,26 +61,46 @@ def build(config: DictConfig) -> tuple[Run, Start]:
     Raises:
         ConfigError: names every fault: missing and unknown keys, wrong types, foreign components, values out of range.
     """
+    run, plain = _built(Run, config)
     hydra = HydraConfig.get()
-    launched_from = Path(hydra.runtime.cwd)
-    faults: list[Fault] = []
-    plain = _resolve(config, faults)
-    remember(_secrets(plain, hidden=False))
-    choices = {name: choice for name, choice in hydra.runtime.choices.items() if not name.startswith("hydra/")}
-    overrides = _texts(hydra.overrides.task)
-    plugins = _plugins(plain, hydra, faults)
-    packages = {"glyphrank", *plugins}
-    builder = Builder(packages, launched_from, _ChoiceList(choices, _folders(hydra), packages))
-    run = builder.build(Run, _with_places(plain))
-    raise_for([*faults, *builder.faults], _Origins(choices, overrides))
+    choices, overrides = _choices(hydra), _texts(hydra.overrides.task)
     start = Start(
         name=_name(choices, overrides),
         choices=choices,
         config=redact(plain),
         overrides=tuple(redact_override(override) for override in overrides),
-        launched_from=launched_from,
+        launched_from=Path(hydra.runtime.cwd),
     )
     return run, start
+
+
+def build_parts(kind: type[Parts], config: DictConfig) -> Parts:
+    """Those parts of a run that `kind`, a dataclass, names as its fields; arguments and errors as for `build`."""
+    return _built(kind, config)[0]
+
+
+def _built(kind: type[Parts], config: DictConfig) -> tuple[Parts, dict[str, Any]]:
+    """The parts, and the whole config in plain values."""
+    hydra = HydraConfig.get()
+    faults: list[Fault] = []
+    plain = _resolve(config, faults)
+    remember(_secrets(plain, hidden=False))
+    choices = _choices(hydra)
+    plugins = _plugins(plain, hydra, faults)
+    packages = {"glyphrank", *plugins}
+    builder = Builder(packages, Path(hydra.runtime.cwd), _ChoiceList(choices, _folders(hydra), packages))
+    root = _with_places(plain)
+    if kind is not Run:
+        names = {field.name for field in fields(cast(Any, kind))}
+        root = {name: node for name, node in root.items() if name in names}
+        faults = [fault for fault in faults if fault.path.partition(".")[0] in names]
+    parts = builder.build(kind, root)
+    raise_for([*faults, *builder.faults], _Origins(choices, _texts(hydra.overrides.task)))
+    return parts, plain
+
+
+def _choices(hydra: HydraConf) -> dict[str, str]:
+    return {name: choice for name, choice in hydra.runtime.choices.items() if not name.startswith("hydra/")}
 
 
 def _texts(overrides: Any) -> list[str]:
@@ -109,7 +132,7 @@ def _walk(parent: DictConfig | ListConfig, key: Any, path: str, faults: list[Fau
             return BROKEN
         value = parent[key]
     except OmegaConfBaseException as error:
-        faults.append(Fault(path, str(error).splitlines()[0]))
+        faults.append(Fault(path, f"{str(error).splitlines()[0]}; give {path}=VALUE"))
         return BROKEN
     if isinstance(value, DictConfig):
         return {str(name): _walk(value, name, f"{path}.{name!s}", faults) for name in value}

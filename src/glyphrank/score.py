@@ -1,13 +1,9 @@
-"""Scores a ranking made elsewhere: a TREC run file against relevance judgements (`glyphrank score`)."""
+"""Scores a ranking made elsewhere: a TREC run file against relevance judgements."""
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import os
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,39 +60,6 @@ def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict
         "counts": counts,
         "notes": _notes(counts, ranks, [*cutoffs, *ALWAYS]),
     }
-
-
-def run_score(argv: Sequence[str]) -> int:
-    """The command: prints a table or JSON, and returns the exit code, 2 for what the caller can mend."""
-    parser = argparse.ArgumentParser(prog="glyphrank score", description="Metrics of a ranking made elsewhere.")
-    parser.add_argument("--run", type=Path, required=True, help="TREC run file: query Q0 item rank score tag")
-    parser.add_argument("--qrels", type=Path, required=True, help="judgements: TREC's four columns or BEIR's .tsv")
-    parser.add_argument(
-        "--ties", choices=[rule.value for rule in TieRule], default="pessimistic", help="order of equal scores"
-    )
-    parser.add_argument("--cutoffs", type=_cutoff, nargs="+", default=ALWAYS, metavar="K", help="besides 1 3 5 10")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    try:
-        options = parser.parse_args(argv)
-        result = score(options.run, options.qrels, options.cutoffs, TieRule(options.ties))
-    except SystemExit as leave:
-        return int(leave.code or 0)
-    except DataError as error:
-        sys.stderr.write(f"glyphrank: {error}\n")
-        return 2
-    as_json = json.dumps(result, ensure_ascii=False, indent=2, allow_nan=False) if options.json else ""
-    _print(as_json or _table(result))
-    return 0
-
-
-def _print(text: str) -> None:
-    """Writes to standard output; a reader that closed it early (`| head`) has what it wanted."""
-    try:
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # What is still buffered would be written, and fail, once more when the interpreter ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @dataclass(frozen=True)
@@ -259,22 +222,3 @@ def _notes(counts: Mapping[str, int], ranks: Ranks, cutoffs: Sequence[int]) -> l
             "ranks lie anywhere beyond the end of their own list and may be far larger"
         )
     return notes
-
-
-def _cutoff(text: str) -> int:
-    """A cut-off from the command line, a whole number from 1."""
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"found {text!r}; wanted a whole number of at least 1")
-    return int(text)
-
-
-def _table(result: Mapping[str, Any]) -> str:
-    """Metrics with their bounds, counts and notes, as plain text."""
-    lines = []
-    for name, value in result["metrics"].items():
-        worst, best_value = result["bounds"].get(name, (value, value))
-        limits = f"  {worst:.4f} to {best_value:.4f} by the order of ties" if worst != best_value else ""
-        lines.append(f"{name:<26}{value:10.4f}{limits}")
-    lines += [f"{name:<26}{value:10d}" for name, value in result["counts"].items()]
-    lines += [f"note: {note}" for note in result["notes"]]
-    return "\n".join(lines)

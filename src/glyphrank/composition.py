@@ -1,0 +1,78 @@
+"""Composing the config: where the choices lie, what they may call, and for commands that are no job of Hydra's."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, OverrideParseException
+from omegaconf import OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+
+from glyphrank.config import Parts, build_parts
+from glyphrank.errors import ConfigError
+
+_LAUNCH = secrets.token_hex(3)
+
+
+def build_here(kind: type[Parts], overrides: Sequence[str], config_dir: Path | None = None) -> Parts:
+    """Parts of the run that overrides describe, for a command that is no job of Hydra's: it makes no folder.
+
+    Args:
+        kind: a dataclass whose fields are root keys of the config.
+        overrides: as on the command line of `glyphrank run`, one experiment.
+        config_dir: a folder of further choices, as `--config-dir`.
+
+    Raises:
+        ConfigError: the config cannot be composed or built; every fault is named.
+    """
+    path = [f"hydra.searchpath=[{json.dumps(str(config_dir.resolve()), ensure_ascii=False)}]"] if config_dir else []
+    register_resolvers()
+    if config_dir is not None and not config_dir.is_dir():
+        raise ConfigError(f"--config-dir {config_dir}: no such folder")
+    try:
+        with initialize_config_dir(str(config_folder()), version_base="1.3", job_name="glyphrank"):
+            config = compose("config", [*overrides, *path], return_hydra_config=True)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(shortened(error)) from error
+    with open_dict(config):
+        config.hydra.runtime.cwd = str(Path.cwd())
+        config.hydra.runtime.output_dir = str(Path.cwd())
+        config.hydra.job.num = 0
+        HydraConfig.instance().set_config(config)
+        del config["hydra"]
+    return build_parts(kind, config)
+
+
+def config_folder() -> Path:
+    """The folder of choices: inside the package when installed from a wheel, else `conf/` of the checkout."""
+    package = Path(__file__).parent
+    installed = package / "conf"
+    return installed if installed.is_dir() else package.parents[1] / "conf"
+
+
+def register_resolvers() -> None:
+    """What `conf/` may use: `${launch:}`, a name for this launch, and `${place:PATH}`, a folder as it is meant."""
+    OmegaConf.register_new_resolver("launch", lambda: _LAUNCH, use_cache=True, replace=True)
+    OmegaConf.register_new_resolver("place", _place, replace=True)
+
+
+def _place(path: object) -> str:
+    """A path with `~` expanded; an empty one is refused, since it would mean the root of what is put below it."""
+    if not isinstance(path, str) or not path.strip():
+        raise ValueError(f"found {path!r}, wanted a folder; check paths.outputs, GLYPHRANK_OUTPUTS and paths.cache")
+    return str(Path(path).expanduser())
+
+
+def shortened(error: Exception) -> str:
+    """Hydra's own message without its traceback, with a hint where a text needs quotes."""
+    causes = [str(error)] + ([str(error.__cause__)] if error.__cause__ else [])
+    lines = [line for cause in causes for line in cause.splitlines() if line.strip()]
+    message = "\n".join(line for line in lines if not line.strip().startswith(("full_key:", "object_type=")))
+    if isinstance(error, OverrideParseException):
+        message += "\nText with Hangul, spaces or brackets needs inner quotes: 'key=\"한국어\"'"
+    return message
