@@ -33,6 +33,7 @@ benchmark: .venv/.installed
 	$(BIN)/python benchmarks/frames.py
 	$(BIN)/python benchmarks/scene_text.py
 	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/corpus_memory.py --counts 200 2000
 	$(BIN)/python benchmarks/sharing.py
 	$(BIN)/python benchmarks/gpu_check.py --pages 24 --clips 4
 

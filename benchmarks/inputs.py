@@ -20,7 +20,8 @@ from glyphrank.identity import digest_file
 from glyphrank.media.decoder import Decoder, Look
 from glyphrank.media.faults import MediaError
 from glyphrank.media.sampling import Middles
-from glyphrank.records import Frames, Item, Line, Media, Reading, Runtime, Source
+from glyphrank.records import Frames, Item, Line, Media, Reading, Source
+from glyphrank.runtime import Runtime
 
 WIDTH, HEIGHT = 1240, 1754
 """Pixels of a page at 150 dots an inch."""
@@ -38,6 +39,7 @@ class Dark:
 
     VERSION: ClassVar[int] = 1
     needs_frames: ClassVar[bool] = True
+    sources: ClassVar[tuple[Source, ...]] = (Source.scene,)
 
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         return Reading(Source.scene, tuple(Line(str(int((image < 128).sum()))) for image in frames().images))

@@ -45,9 +45,11 @@ def test_every_choice_names_its_target_and_all_its_fields(group: str, choice: st
 
 @pytest.mark.parametrize("experiment", sorted(path.stem for path in (CONF / "experiment").glob("*.yaml")))
 def test_every_experiment_composes_and_builds(experiment: str, tmp_path: Path) -> None:
-    assert built(tmp_path, f"experiment={experiment}")[1].choices["experiment"] == experiment
     first = (CONF / "experiment" / f"{experiment}.yaml").read_text(encoding="utf-8").splitlines()[:4]
     assert [line.split(":")[0] for line in first[1:]] == ["# Question", "# Command", "# Expect"]
+    command, *overrides = first[2].partition(" run ")[2].removeprefix("-m ").split()  # what it leaves open stands there
+    assert command == f"experiment={experiment}"
+    assert built(tmp_path, command, *overrides)[1].choices["experiment"] == experiment
 
 
 def test_build_names_all_faults_with_where_they_come_from(tmp_path: Path) -> None:
@@ -124,11 +126,35 @@ def test_build_with_a_choice_in_a_slot_it_does_not_fit_lists_those_that_do(tmp_p
         (["paths.cache=''"], "found an empty path"),
         (["on_bad_media=maybe"], "'keep' or 'error'"),
         (["+nonsense=1"], "nonsense: is unknown"),
+        (["metrics=textvr"], "text of the source embedded is read by the ocr, but the metrics protocol allows"),
+        (["metrics=textvr"], "allows published, scene only; choose another ocr, or metrics=pages or clips"),
+        (["metrics=kopub_task1", "ocr=easyocr_en"], "text of the source scene is read by the ocr"),
+        (["metrics=kopub_task1", "ocr=embedded_else_easyocr"], "text of the source scene is read by the ocr"),
+        (["metrics=kopub_task1", "ocr=embedded_else_easyocr"], "the metrics protocol allows embedded, published only"),
+        (["metrics=kopub_task1", "encoder@visual=clip_vit_b_32"], "channel 'visual' sees frames"),
+        (["metrics.sources=[]"], "sources is []; wanted at least one"),
+        (["metrics.sources=[subtitles]"], "'embedded', 'published' or 'scene'"),
+        (["save_scores=yes"], "save_scores: found 'yes' (str), wanted a valid boolean"),
         (["plugins=bm25"], "plugins: found 'bm25' (str), wanted a valid array"),
     ],
 )
 def test_build_with_parts_that_do_not_go_together_says_why(overrides: list[str], wanted: str, tmp_path: Path) -> None:
     assert wanted in fault(tmp_path, *overrides)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["metrics=kopub_task1"],
+        ["metrics=textvr", "ocr=easyocr_en"],
+        ["metrics=textvr", "metrics.sources=[embedded]"],
+        ["metrics=kopub_task2", "encoder@lexical=none", "encoder@visual=clip_vit_b_32"],
+        # Nothing is read, so that it does not matter what the ocr would read.
+        ["metrics=textvr", "encoder@lexical=none", "encoder@visual=clip_vit_b_32"],
+    ],
+)
+def test_build_with_text_of_a_source_that_the_protocol_allows(overrides: list[str], tmp_path: Path) -> None:
+    assert built(tmp_path, *overrides)[0].channels
 
 
 def test_build_takes_relative_paths_from_the_folder_of_launch(tmp_path: Path) -> None:  # case H06

@@ -16,14 +16,16 @@ from omegaconf import OmegaConf
 
 from composing import CHOICES, CONF, filled
 from glyphrank.builder import Builder, find_component
-from glyphrank.datasets.folder import Folder
+from glyphrank.datasets import Dataset
 from glyphrank.encoders import Lexical, TextEncoder, VisualEncoder
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests, key
 from glyphrank.media import Sampler
 from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.ocr import OcrEngine
-from glyphrank.records import Frames, Item, Media, Query, Reading, Runtime, Source, Task, Vectors
+from glyphrank.records import Frames, Item, Line, Media, Query, Reading, Source, Task, Vectors
+from glyphrank.runtime import Runtime
+from glyphrank.transcript import Pooling, Transcript
 from tiny_clip import write_tiny_clip
 from unseen import unseen
 
@@ -202,8 +204,10 @@ def readers(looking: bool) -> list[str]:
 @pytest.mark.parametrize("choice", readers(looking=False))
 def test_engine_of_texts_reads_good_items_and_reports_bad_ones(choice: str, runtime: Runtime) -> None:
     engine: OcrEngine = component("ocr", choice)
-    good = engine.read(Item("p", None, "first\nsecond"), unseen, runtime)
+    text = "first\nsecond"
+    good = engine.read(Item("p", None, text, published_ocr=text), unseen, runtime)
     assert [line.text for line in good.lines] == ["first", "second"]
+    assert good.source in engine.sources
     bad = engine.read(Item("p", None, None), unseen, runtime)
     assert bad.failure
     assert bad.lines == ()
@@ -224,6 +228,7 @@ def test_engine_that_looks_finds_nothing_on_white_and_reports_what_cannot_be_see
     white = Frames((np.full((60, 80, 3), 255, dtype=np.uint8),))
     try:
         assert engine.read(item, lambda: white, runtime) == Reading(Source.scene)
+        assert Source.scene in engine.sources
     except DataError as error:
         assert "runtime.download=true" in str(error)  # noqa: PT017 - weights that are not on this machine
         assert choice != "easyocr_en"
@@ -231,7 +236,20 @@ def test_engine_that_looks_finds_nothing_on_white_and_reports_what_cannot_be_see
 
 @pytest.mark.parametrize("choice", of("transcript"))
 def test_transcript_of_nothing_is_empty(choice: str) -> None:
-    assert component("transcript", choice).write(Reading(Source.scene)) == ""
+    transcript: Transcript = component("transcript", choice)
+    for lines in ((), (Line(" ", 0.9), Line("\t"))):
+        assert transcript.write(Reading(Source.scene, lines)) == ()
+
+
+@pytest.mark.parametrize("choice", of("transcript"))
+def test_transcript_gives_texts_without_empty_ones_in_the_form_of_queries(choice: str) -> None:
+    transcript: Transcript = component("transcript", choice)
+    assert isinstance(transcript.pooling, Pooling)
+    lines = tuple(Line(f"word{at} ＡＢ", 0.9, (0.1, 0.1, 0.9, 0.2), at, spans=((at, at + at % 3),)) for at in range(40))
+    texts = transcript.write(Reading(Source.scene, lines, length=42))
+    assert texts
+    assert all(text.strip() for text in texts)
+    assert [transcript.query(text) for text in texts] == list(texts)
 
 
 @pytest.mark.parametrize("choice", of("fusion"))
@@ -244,13 +262,28 @@ def test_fusion_keeps_what_no_channel_found_out_and_equal_scores_equal(choice: s
 
 
 def test_every_dataset_loads_the_same_task_twice(runtime: Runtime, tmp_path: Path) -> None:
-    for choice in of("dataset"):
+    for choice in datasets(with_root=False):
         dataset = component("dataset", choice)
-        if isinstance(dataset, Folder):
-            continue  # has no data of its own; tests/datasets covers it
         first, second = dataset.load(runtime), dataset.load(runtime)
         assert first.fingerprint == second.fingerprint
         assert len(first.items) >= 20
+
+
+def datasets(with_root: bool) -> list[str]:
+    """Those that read a folder of the person's own, or those that make their data."""
+    return [
+        choice
+        for choice in of("dataset")
+        if with_root == any(f.name == "root" for f in fields(component("dataset", choice)))
+    ]
+
+
+@pytest.mark.parametrize("choice", datasets(with_root=True))
+def test_dataset_that_is_not_here_says_where_it_was_looked_for(choice: str, runtime: Runtime, tmp_path: Path) -> None:
+    dataset: Dataset = component("dataset", choice, tmp_path)
+    with pytest.raises(DataError) as caught:
+        dataset.load(runtime)
+    assert str(tmp_path / "nowhere") in str(caught.value) or "runtime.download=true" in str(caught.value)
 
 
 def test_task_refuses_ids_that_are_equal_in_nfc() -> None:  # case P04

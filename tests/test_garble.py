@@ -8,8 +8,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glyphrank.garble import garble_share
+from glyphrank.garble import garble_share, judge
 from glyphrank.media.pdf import page_count, page_text
+from glyphrank.records import TextState
 
 ROOT = Path(__file__).parents[1]
 
@@ -70,6 +71,35 @@ def test_garble_share_of_shifted_hangul_is_above_the_choice_of_conf(text: str, b
 def test_no_page_of_a_real_document_is_garbled(shared_data: Path) -> None:
     document = shared_data / "guide_ko" / "install.ko.pdf"
     assert {garble_share(page_text(document, page).text) for page in range(1, page_count(document) + 1)} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ("", "blank"),
+        (" \n\t", "blank"),
+        ("four", "thin"),
+        ("f o\nu r ", "thin"),
+        ("fiver", "text"),
+        ("(cid:1)", "garbled"),  # garbled before thin
+        ("(cid:1)" + 63 * "x", "text"),  # 7 of 70 characters: at the limit is not above it
+        ("(cid:1)" + 62 * "x", "garbled"),
+        ("\ufffd\ufffd", "garbled"),
+        ("서울시청앞", "text"),
+        (unicodedata.normalize("NFD", "서울시청앞"), "text"),
+    ],
+)
+def test_judge_says_what_a_text_is_worth(text: str, state: str) -> None:  # case P01, P02
+    assert judge(text, thin_below=5, garbled_above=0.1) is TextState(state)
+
+
+def test_judge_counts_syllables_alike_in_both_unicode_forms() -> None:  # case P04
+    for word in ("서울", "서울시청앞"):
+        assert judge(unicodedata.normalize("NFD", word), 5, 0.1) is judge(word, 5, 0.1)
+
+
+def test_judge_without_limits_calls_everything_text() -> None:
+    assert judge("x", 0, 1.0) is judge("(cid:12)", 0, 1.0) is TextState.text
 
 
 @given(st.text())

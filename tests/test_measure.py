@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from composing import built
 from glyphrank.channels import Part
 from glyphrank.indexes.exact import Exact
 from glyphrank.measure import (
@@ -18,24 +21,29 @@ from glyphrank.measure import (
     counts_of_readings,
     failures_of_parts,
     failures_of_readings,
+    lists_of_readings,
     losses_of,
     metrics_of,
     notes_of,
+    notes_of_run,
+    of_this_run,
     slices_of,
+    views_of,
 )
 from glyphrank.metrics import Protocol, evaluate
 from glyphrank.ranking import RankCounter, reverse
-from glyphrank.records import Direction, Item, Query, Ranks, Reading, Source, Task, TextState, Vectors, View
+from glyphrank.records import Direction, Item, Line, Query, Ranks, Reading, Source, Task, TextState, Vectors, View
 from glyphrank.scoring import Channel
 from glyphrank.ties import TieRule
 from ranked import MISS
+from tracked_runs import report_with
 
 RELEVANT = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"c": 1.0}}
 SCORES = np.array([[2, 2, 1], [1, 0, MISS], [1, 0, 0]], dtype=np.float32)
 
 
 def _protocol(ties: TieRule = TieRule.pessimistic) -> Protocol:
-    return Protocol((1, 20), (Direction.t2v, Direction.v2t), ties, (View.text,), "ndcg_at_10")
+    return Protocol((1, 20), (Direction.t2v, Direction.v2t), ties, (View.text,), tuple(Source), "ndcg_at_10")
 
 
 def _task(slices: list[dict[str, str]] | None = None) -> Task:
@@ -71,17 +79,35 @@ def test_bounds_of_hold_the_reported_value(rule: TieRule) -> None:
 
 
 def test_slices_of_are_fields_of_queries_with_their_numbers() -> None:
-    table = slices_of(_task(), _ranks()[Direction.t2v], _protocol())
+    table = slices_of(_task(), _ranks(), _protocol())
     assert set(table) == {"type"}  # the kind of an item is no slice
     assert {value: numbers["queries"] for value, numbers in table["type"].items()} == {"text": 1, "visual": 1}
     assert (table["type"]["text"]["mean_rank"], table["type"]["visual"]["mean_rank"]) == (1, 3)
+    assert not any(name.startswith("v2t/") for numbers in table["type"].values() for name in numbers)
+
+
+def test_slices_of_a_field_that_items_have_too_hold_the_reverse_direction() -> None:
+    """a and b are relevant to q1, c to q2; no query is outdoors, and nothing asks of the kitchen."""
+    scenes = ({"scene": "street"}, {"scene": "street"}, {"scene": "outdoors"})
+    items = tuple(Item(name, None, "x", fields) for name, fields in zip("abc", scenes, strict=True))
+    queries = [{"scene": "street"}, {"scene": "street"}, {"scene": "kitchen"}]
+    task = replace(_task(queries), items=items)
+    table = slices_of(task, _ranks(), _protocol())["scene"]
+    assert set(table) == {"street", "kitchen", "outdoors"}
+    assert (table["street"]["queries"], table["street"]["v2t/queries"]) == (2, 2)
+    assert (table["street"]["mean_rank"], table["street"]["v2t/mean_rank"]) == (2, 1)
+    assert (table["outdoors"]["queries"], table["outdoors"]["v2t/queries"]) == (0, 1)
+    assert table["outdoors"]["v2t/mean_rank"] == 3
+    assert table["kitchen"] == {"queries": 0}
+    forward = {Direction.t2v: _ranks()[Direction.t2v]}
+    assert set(slices_of(task, forward, _protocol())["scene"]) == {"street", "kitchen"}
 
 
 @pytest.mark.parametrize(("values", "left_out"), [(MOST_VALUES, False), (MOST_VALUES + 1, True)])
 def test_a_field_of_many_values_is_left_out_with_a_note(values: int, left_out: bool) -> None:
     task = _task([{"type": "x", "answer": f"answer {number}"} for number in range(values)])
     ranks = _ranks(np.ones((values, 3), dtype=np.float32))
-    assert set(slices_of(task, ranks[Direction.t2v], _protocol())) == ({"type"} if left_out else {"type", "answer"})
+    assert set(slices_of(task, ranks, _protocol())) == ({"type"} if left_out else {"type", "answer"})
     counts = counts_of(task, ranks)
     assert counts["fields_left_out"] == int(left_out)
     note = "fields of queries with more than 50 values, which are no slices: 1"
@@ -110,8 +136,14 @@ def test_counts_and_failures_of_readings_and_parts() -> None:
     searcher = Exact().build(Vectors((), np.empty((0, 1), dtype=np.float32)))
     text = Part(Channel("text", searcher, [], nothing, nothing), {"c": "zero"}, {"truncated_texts": 2})
     visual = Part(Channel("visual", searcher, [], nothing, nothing), {"c": "torn", "b": "gone"}, {})
-    counts = counts_of_readings(readings, ["", "", "x"])
-    assert counts == {"items_without_text": 2, "blank_items": 1, "image_only_items": 0, "garbled_items": 0}
+    counts = counts_of_readings(readings, [(), (), ("x",)])
+    assert counts == {
+        "items_without_text": 2,
+        "thin_items": 0,
+        "image_only_items": 0,
+        "blank_items": 1,
+        "garbled_items": 0,
+    }
     assert counts_of_readings([], []) == {}
     assert counts_of_parts([visual, text]) == {"truncated_texts": 2}
     assert failures_of_readings(_task(), readings) == {"a": "broken"}
@@ -120,6 +152,87 @@ def test_counts_and_failures_of_readings_and_parts() -> None:
         "c": "channel visual: torn; channel text: zero",
         "b": "channel visual: gone",
     }
+
+
+def test_poor_texts_are_counted_and_listed_by_their_state() -> None:  # case P01, P02
+    states = [TextState.garbled, TextState.thin, TextState.garbled]
+    readings = [Reading(Source.embedded, state=state) for state in states]
+    assert lists_of_readings(_task(), readings) == {"thin": ("b",), "garbled": ("a", "c")}
+    assert lists_of_readings(_task(), []) == {}
+    assert lists_of_readings(_task(), [Reading(Source.embedded)] * 3) == {}
+    counts = counts_of_readings(readings, [("x",)] * 3)
+    assert counts["garbled_items"] == 2
+    assert counts["thin_items"] == 1
+    assert notes_of(counts) == [
+        "items with little text (ocr.thin_below): 1",
+        "items whose text is not readable: 2",
+    ]
+
+
+def test_windows_of_clips_of_unknown_length_are_told_of() -> None:
+    known = Reading(Source.published, (Line("x"),), length=24)
+    guessed = [replace(known, length_known=False), Reading(Source.published, length_known=False)]
+    counts = counts_of_readings([known, *guessed], [("x", "y"), ("x",), ()])
+    assert counts["windows_by_text"] == 1  # the last has no text to cut
+    assert "clips of unknown length, whose windows end with their last text: 1" in notes_of(counts)
+    assert "windows_by_text" not in counts_of_readings([known, *guessed], [("x",), ("x",), ()])
+
+
+def test_views_of_say_what_each_channel_saw_and_compared(tmp_path: Path) -> None:
+    run, _ = built(tmp_path, "ocr=embedded_else_easyocr")
+    nothing = np.zeros(0, dtype=np.int64)
+    searcher = Exact().build(Vectors((), np.empty((0, 1), dtype=np.float32)))
+    sizes = {"visual": 512, "text": 384, "lexical": None}
+    parts = [Part(Channel(name, searcher, [], nothing, nothing), {}, {}, None, size) for name, size in sizes.items()]
+    assert views_of(run, parts) == {
+        "visual": {"view": "frames", "vector_size": 512, "projection": "none"},
+        "text": {"view": "text", "source": "embedded, scene", "vector_size": 384, "projection": "none"},
+        "lexical": {"view": "text", "source": "embedded, scene"},
+    }
+    alone, _ = built(tmp_path, "ocr=none", "encoder@lexical=none", "encoder@visual=clip_vit_b_32")
+    assert views_of(alone, parts[:1]) == {"visual": {"view": "frames", "vector_size": 512, "projection": "none"}}
+
+
+def test_a_stored_report_says_of_this_run_what_equal_numbers_leave_open(tmp_path: Path) -> None:
+    """Its own counts, metrics and states of texts stay; tags, notes and lists of the earlier run's files go."""
+    stored = report_with(
+        task="other",
+        tags={"gallery": "all", "random_weights": "visual"},
+        notes=("an odd file",),
+        listed={"thin": ["a"], "missing_ocr": ["b"]},
+        counts={"queries": 3, "items": 3, "failed_items": 0, "thin_items": 1},
+    )
+    task = replace(_task(), tags={"gallery": "3 of 4 videos"}, notes=("none",), listed={"mismatched": ("c",)})
+    told = of_this_run(stored, built(tmp_path)[0], task)
+    assert told.tags == {"gallery": "3 of 4 videos"}
+    assert told.notes[:2] == ("none", "items with little text (ocr.thin_below): 1")
+    assert told.listed == {"mismatched": ("c",), "thin": ["a"]}
+    assert (told.task, told.metrics, told.counts) == (task.name, stored.metrics, stored.counts)
+    assert of_this_run(told, built(tmp_path)[0], task) == told
+
+
+def test_random_weights_stand_beside_the_tags_of_a_task(tmp_path: Path) -> None:
+    seen = ("encoder@visual=clip_folder", "visual.weights.folder=here", "visual.random_weights=true", "visual.seed=3")
+    run, _ = built(tmp_path, *seen)
+    told = of_this_run(report_with(), run, replace(_task(), tags={"gallery": "3 of 4 videos"}))
+    assert told.tags == {"gallery": "3 of 4 videos", "random_weights": "visual"}
+    assert told.notes[0] == "channel visual has random weights, which nobody trained"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["metrics=clips", "encoder@visual=clip_vit_b_32"], True),
+        (["metrics=pages", "encoder@visual=clip_vit_b_32"], False),
+        (["metrics=clips"], False),
+    ],
+)
+def test_saved_scores_of_a_fusion_say_that_the_reverse_direction_may_differ(
+    tmp_path: Path, overrides: list[str], said: bool
+) -> None:
+    note = "scores.npy holds the forward fusion; v2t is fused anew, with items as queries, and may differ"
+    assert (note in notes_of_run(built(tmp_path, *overrides, "save_scores=true")[0])) == said
+    assert note not in notes_of_run(built(tmp_path, *overrides)[0])
 
 
 def test_losses_of_are_exact_minus_found_for_every_channel_and_the_fusion() -> None:  # case I08

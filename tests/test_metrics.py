@@ -11,7 +11,7 @@ import pytest
 from glyphrank.errors import DataError
 from glyphrank.metrics import Protocol, evaluate, names, per_query, prefix, sliced
 from glyphrank.ranking import RankCounter, reverse
-from glyphrank.records import Direction, Ranks, View
+from glyphrank.records import Direction, Ranks, Source, View
 from glyphrank.ties import TieRule, tied_queries
 from ranked import MISS, rank
 
@@ -236,6 +236,7 @@ def _protocol(**changes: Any) -> Protocol:
         "directions": (Direction.t2v,),
         "ties": TieRule.pessimistic,
         "views": (View.text,),
+        "sources": (Source.embedded,),
         "primary": "ndcg_at_10",
     }
     return Protocol(**{**fields, **changes})
@@ -253,6 +254,8 @@ def test_protocol_takes_a_primary_of_its_directions() -> None:
         ({"cutoffs": (1, 1)}, r"cutoffs is \[1, 1\]"),
         ({"cutoffs": (0, 1)}, "at least 1"),
         ({"views": ()}, "views"),
+        ({"sources": ()}, r"sources is \[\]; wanted at least one"),
+        ({"sources": (Source.scene, Source.scene)}, "sources"),
         ({"directions": ()}, "directions"),
         ({"primary": "ndcg@10"}, "'ndcg@10'; wanted one of hit_rate_at_1"),
         ({"primary": "v2t/ndcg_at_10"}, "wanted one of"),

@@ -15,7 +15,8 @@ from glyphrank.indexes.faiss_ivf import FaissIvf
 from glyphrank.indexes.faiss_search import installed_faiss
 from glyphrank.ocr.scene_reader import load_reader
 from glyphrank.packages import import_package
-from glyphrank.records import Runtime, Vectors
+from glyphrank.records import Vectors
+from glyphrank.runtime import Runtime
 from tiny_clip import loaded, tiny_encoder, write_tiny_clip
 
 UNIT = Vectors(("a",), np.ones((1, 1), dtype=np.float32))

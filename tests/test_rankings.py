@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from glyphrank.errors import DataError
 from glyphrank.fusion import Fusion, Normalisation, ReciprocalRank, WeightedSum
 from glyphrank.indexes.exact import Exact
 from glyphrank.ranking import RankCounter, reverse
-from glyphrank.rankings import FUSED, Asked, _allocate, main_name, rank_all
+from glyphrank.rankings import FUSED, Asked, main_name, main_scores, rank_all
 from glyphrank.records import Direction, FloatArray, Item, Query, Ranks, Task, Vectors
 from glyphrank.scoring import Channel, matrix
 from ranked import MISS
@@ -164,6 +163,20 @@ def test_rank_all_of_one_channel_has_no_fusion_and_needs_no_scratch_file(tmp_pat
     assert main_name(_channels()) == FUSED
 
 
+@pytest.mark.parametrize("size", [1, 2, 64])
+@pytest.mark.parametrize("names", [("lexical",), ("text", "lexical")], ids=["one", "fused"])
+def test_main_scores_are_those_of_the_whole_matrix_once_for_every_query(size: int, names: tuple[str, ...]) -> None:
+    for fusion in FUSIONS:
+        kept = np.full((len(NUMBER), ITEMS), np.nan)
+        for queries, rows in main_scores(_task(), _channels(names), fusion, size):
+            assert np.isnan(kept[queries]).all()
+            assert rows.dtype == (np.float64 if len(names) > 1 else np.float32)
+            kept[queries] = rows
+        whole = {name: MATRICES[name][NUMBER] for name in names}
+        wanted = fusion.fuse(whole) if len(names) > 1 else whole[names[0]]
+        assert kept.tolist() == wanted.tolist()
+
+
 def test_asked_numbers_distinct_texts_by_first_appearance() -> None:
     asked = Asked.of(_task())
     assert asked.texts == tuple(f"text {text}" for text in range(TEXTS))
@@ -208,16 +221,3 @@ def test_a_scratch_file_that_may_not_grow_is_an_error_with_its_folder_and_size(t
     assert f"a scratch file of {128 * 4 << 20} bytes" in message
     assert "File too large" in message
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("system", [True, False])
-def test_the_scratch_file_has_its_blocks_before_anything_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: bool
-) -> None:
-    if not system:
-        monkeypatch.delattr(os, "posix_fallocate", raising=False)
-    size = (1 << 22) + 5
-    with (tmp_path / "scores").open("w+b") as file:
-        _allocate(file, size)
-        assert os.fstat(file.fileno()).st_size == size
-        assert os.fstat(file.fileno()).st_blocks * 512 >= size

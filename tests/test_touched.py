@@ -10,7 +10,8 @@ import pytest
 from counting_parts import Colours, Looking
 from glyphrank.media.sampling import Middles
 from glyphrank.reading import read_items
-from glyphrank.records import Item, Runtime
+from glyphrank.records import Item
+from glyphrank.runtime import Runtime
 from glyphrank.sight import Sight
 from glyphrank.visual import encode_frames
 from pictures import pictured, write_picture

@@ -15,7 +15,8 @@ from glyphrank.indexes.exact import Exact
 from glyphrank.media.sampling import Middles
 from glyphrank.rankings import Asked
 from glyphrank.reading import read_items
-from glyphrank.records import Item, Query, Runtime, Task
+from glyphrank.records import Item, Query, Task
+from glyphrank.runtime import Runtime
 from glyphrank.sight import Sight
 from glyphrank.visual import encode_frames
 from pictures import pictured, write_picture
@@ -127,6 +128,7 @@ def test_visual_part_ranks_by_sight(tmp_path: Path, sight: Sight, runtime: Runti
     assert np.isneginf(scores[1]).all()
     assert part.counts == {"items_without_media": 0, "visual_truncated_queries": 0, "visual_failed_queries": 1}
     assert part.exact is None
+    assert part.vector_size == 3
 
 
 def test_visual_part_without_anything_to_see_says_so(tmp_path: Path, sight: Sight, runtime: Runtime) -> None:

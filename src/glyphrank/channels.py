@@ -13,11 +13,14 @@ from glyphrank.errors import DataError
 from glyphrank.identity import digest_text
 from glyphrank.indexes import Index
 from glyphrank.indexes.exact import Exact
+from glyphrank.pooling import pool
 from glyphrank.rankings import Asked
-from glyphrank.records import IntArray, Item, Runtime, Vectors
+from glyphrank.records import IntArray, Item, Vectors
+from glyphrank.runtime import Runtime
 from glyphrank.scoring import Channel, matrix, place, select
 from glyphrank.sight import Sight
 from glyphrank.stages import EncodedTexts, encode_queries, encode_texts, tokenise
+from glyphrank.transcript import Written
 from glyphrank.visual import encode_frames
 
 UNUSABLE = "its vector is zero or not finite"
@@ -31,21 +34,24 @@ class Part:
         failures: item id -> why the item has no part in the channel although it has what the channel looks at.
         counts: what was cut or left out, e.g. `truncated_texts`.
         exact: the channel under exact search, None where its index is exact itself.
+        vector_size: numbers in a vector as the encoder gives it, None where there are no vectors. Nothing projects it.
     """
 
     channel: Channel
     failures: Mapping[str, str]
     counts: Mapping[str, int]
     exact: Channel | None = None
+    vector_size: int | None = None
 
 
-def lexical_part(lexical: Lexical, asked: Asked, texts: Sequence[str], runtime: Runtime) -> Part:
+def lexical_part(lexical: Lexical, asked: Asked, written: Sequence[Sequence[str]], runtime: Runtime) -> Part:
     """Channel `lexical`: BM25 and its kind, over the items that have a text.
 
     Args:
         asked: the distinct query texts.
-        texts: (n,) the transcript of each item, "" where there is none.
+        written: (n,) the texts of each item's transcript, none empty; several of one item are read as one.
     """
+    texts = ["\n".join(found) for found in written]
     present = [position for position, text in enumerate(texts) if text]
     searcher = lexical.build(tokenise(lexical.analyser, [texts[position] for position in present], runtime))
     queries = tokenise(lexical.analyser, asked.texts, runtime)
@@ -59,19 +65,28 @@ def text_part(
     index: Index,
     asked: Asked,
     items: Sequence[Item],
-    texts: Sequence[str],
+    written: Written,
     runtime: Runtime,
 ) -> Part:
-    """Channel `text`: dense vectors of transcripts, over the items that have one; arguments as in `lexical_part`."""
-    digests = [digest_text(text) if text else None for text in texts]
-    encoded = encode_texts(encoder, [text for text in texts if text], runtime)
-    if not encoded.vectors.ids:
+    """Channel `text`: dense vectors of transcripts, over the items that have one; arguments as in `lexical_part`.
+
+    An item of several texts takes part with those that have a vector.
+    """
+    digests = [tuple(map(digest_text, texts)) for texts in written.texts]
+    encoded = encode_texts(encoder, [text for texts in written.texts for text in texts], runtime)
+    usable = [tuple(digest for digest in own if digest not in encoded.failed) for own in digests]
+    vectors, entries = pool(encoded.vectors, usable, written.pooling)
+    if not vectors.ids:
         raise DataError(f"channel text: {type(encoder).__name__} gave no text a usable vector; {UNUSABLE} each time")
-    failures = {item.id: UNUSABLE for item, digest in zip(items, digests, strict=True) if digest in encoded.failed}
+    present = entries.reshape(len(items), -1).max(axis=1) >= 0
+    failures = {item.id: UNUSABLE for item, own, part in zip(items, digests, present, strict=True) if own and not part}
     queries = encode_queries(encoder, asked.texts, runtime)
-    channel, exact = _dense("text", index, encoded.vectors, digests, queries, asked)
-    counts = {"truncated_texts": sum(digest in encoded.truncated for digest in digests)}
-    return Part(channel, failures, {**counts, **_counts_of_queries(queries, asked, "")}, exact)
+    channel, exact = _dense("text", index, vectors, entries, queries, asked)
+    counts = {
+        "truncated_texts": sum(digest in encoded.truncated for own in digests for digest in own),
+        "unusable_texts": sum(digest in encoded.failed for own in digests for digest in own),
+    }
+    return Part(channel, failures, {**counts, **_counts_of_queries(queries, asked, "")}, exact, _size(encoded.vectors))
 
 
 def visual_part(
@@ -82,16 +97,18 @@ def visual_part(
     if not encoded.vectors.ids:
         raise DataError("\n".join(["channel visual: no item can be seen", *shown(encoded.failures)]))
     queries = encode_queries(encoder, asked.texts, runtime)
-    channel, exact = _dense("visual", index, encoded.vectors, encoded.digests, queries, asked)
+    entries = place(encoded.vectors.ids, ["" if digest is None else digest for digest in encoded.digests])
+    channel, exact = _dense("visual", index, encoded.vectors, entries, queries, asked)
     without = {"items_without_media": sum(item.media is None for item in items)}
-    return Part(channel, encoded.failures, {**without, **_counts_of_queries(queries, asked, "visual_")}, exact)
+    counts = {**without, **_counts_of_queries(queries, asked, "visual_")}
+    return Part(channel, encoded.failures, counts, exact, _size(encoded.vectors))
 
 
 def _dense(
     name: str,
     index: Index,
     vectors: Vectors,
-    digests: Sequence[str | None],
+    rows: IntArray,
     queries: EncodedTexts,
     asked: Asked,
 ) -> tuple[Channel, Channel | None]:
@@ -99,7 +116,7 @@ def _dense(
 
     Args:
         vectors: of the distinct inputs, under their digests.
-        digests: (n,) the input of each item, None where it has none.
+        rows: (n,) or (n, w), the vectors of each item, -1 where it has none.
     """
     entries, number = matrix(vectors, keep_few=not index.approximate)
     asking, query_number = matrix(queries.vectors)
@@ -109,9 +126,13 @@ def _dense(
         index.build(entries),
         asking.values,
         select(query_number, place(queries.vectors.ids, asked_digests)),
-        select(number, place(vectors.ids, ["" if digest is None else digest for digest in digests])),
+        select(number, rows),
     )
     return channel, replace(channel, searcher=Exact().build(entries)) if index.approximate else None
+
+
+def _size(vectors: Vectors) -> int:
+    return int(vectors.values.shape[1])
 
 
 def _counts_of_queries(queries: EncodedTexts, asked: Asked, prefix: str) -> dict[str, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from glyphrank.records import TextState
+
 _GLYPH_NUMBERS = re.compile(r"\(cid:\d+\)")
 _JAMO_RUNS = re.compile(r"[ㄱ-ㅎㅏ-ㅣ]{3,}")
 _CONJOINING = (("\u1100", "\u11ff"), ("\ua960", "\ua97f"), ("\ud7b0", "\ud7ff"))
@@ -30,6 +32,21 @@ def garble_share(text: str) -> float:
     rest, numbers = _without(_GLYPH_NUMBERS, composed)
     rest, jamo = _without(_JAMO_RUNS, rest)
     return (numbers + jamo + sum(map(_is_garbled, rest))) / len(composed)
+
+
+def judge(text: str, thin_below: int, garbled_above: float) -> TextState:
+    """What a text is worth: `garbled` before `thin` before `text`; a text of white space alone is `blank`.
+
+    Args:
+        thin_below: characters, in NFC and white space aside, that a text must have not to be thin.
+        garbled_above: share of garbled characters above which it counts as garbled.
+    """
+    characters = len("".join(unicodedata.normalize("NFC", text).split()))
+    if not characters:
+        return TextState.blank
+    if garble_share(text) > garbled_above:
+        return TextState.garbled
+    return TextState.thin if characters < thin_below else TextState.text
 
 
 def _without(pattern: re.Pattern[str], text: str) -> tuple[str, int]:

@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
+import logging
 import stat
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +26,11 @@ class Place:
 
 Location = Annotated[Path, Place()]
 """The type of a field that is a place: it enters a key as the digest of what it holds, never as its text."""
+
+_LARGE = 1 << 30
+"""Bytes of a file that takes seconds to read, of which a word is said."""
+
+logger = logging.getLogger(__name__)
 
 FileDigest = Callable[[Path], str]
 Stamp = tuple[str | int, ...]
@@ -74,6 +80,9 @@ class FileDigests:
             known = _load_json(memo)
             if isinstance(known, dict) and known.get("stamp") == stamp and isinstance(known.get("digest"), str):
                 return str(known["digest"])
+            size = int(stamp[1])
+            if size > _LARGE:
+                logger.info("%s: its %.1f GB are read once, for their fingerprint", path, size / 1e9)
             digest = digest_file(path)
         except OSError as error:
             raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error

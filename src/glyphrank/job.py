@@ -87,13 +87,13 @@ def perform(run: Run, start: Start, folder: Path) -> float:
 
     store = run.runtime.outputs / "results"
     with (run.tracking or Untracked()).start(start, run.runtime) as tracked:
-        report, reused = execute(run, start.config)
-        report = replace(report, config=start.config)  # a stored result may come from a run with other paths
-        results.deliver(store, report, folder)
-        tracked.log(report, folder, reused)
+        done = execute(run, start.config)
+        report = replace(done.report, config=start.config)  # a stored result may come from a run with other paths
+        results.deliver(store, report, folder, done.orders)
+        tracked.log(report, folder, done.reused)
         if tracked.reference:
             results.remember_run(store, report.identity, tracked.reference)
-    show(report, reused, sys.stdout)
+    show(report, done.reused, sys.stdout)
     sys.stdout.write(f"files: {folder}\n")
     if tracked.dashboard:
         sys.stdout.write(f"dashboard: {tracked.dashboard}\n")

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from glyphrank.channels import Part
 from glyphrank.metrics import ALWAYS, Protocol, bounds, evaluate, prefix, sliced
+from glyphrank.outcome import Report
 from glyphrank.rankings import FUSED, Rankings
-from glyphrank.records import Direction, Query, Ranks, Reading, Task, TextState
-from glyphrank.run import Run
+from glyphrank.records import Direction, Item, Query, Ranks, Reading, Task, TextState, View
+from glyphrank.run import CHANNELS, Run
 from glyphrank.ties import tied_queries
 
 MOST_VALUES = 50
 """A field of more values than this is no slice but a text of its own, such as a reference answer."""
+
+POOR = (TextState.thin, TextState.image_only, TextState.blank, TextState.garbled)
+"""States of a text that a reader of the numbers is told of."""
 
 Metrics = Mapping[str, float]
 
@@ -37,15 +42,31 @@ def bounds_of(ranks: Mapping[Direction, Ranks], protocol: Protocol) -> dict[str,
     }
 
 
-def slices_of(task: Task, ranks: Ranks, protocol: Protocol) -> dict[str, dict[str, dict[str, float]]]:
-    """Forward metrics of the queries that share a value: field -> value -> metrics.
+def slices_of(
+    task: Task, ranks: Mapping[Direction, Ranks], protocol: Protocol
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Metrics of the queries that share a value: field -> value -> metrics, `queries` among them.
 
-    Fields of the queries only, those of items are no slices; one of more than `MOST_VALUES` values is left out.
+    Where items ask too and have the field as well, the metrics of the items that share the value stand beside, as
+    `v2t/...`, with their number as `v2t/queries`. Fields of items alone are no slices; a field of more than
+    `MOST_VALUES` values is left out.
     """
+    slices = {field: values for field, values in _fields(task.queries) if _is_slice(values)}
+    found = {field: _sliced(ranks[Direction.t2v], protocol, values) for field, values in slices.items()}
+    if Direction.v2t in ranks:
+        for field, values in _fields(task.items):
+            if field in found:
+                for value, metrics in _sliced(ranks[Direction.v2t], protocol, values).items():
+                    found[field].setdefault(value, {"queries": 0.0}).update(metrics)
+    return found
+
+
+def _sliced(ranks: Ranks, protocol: Protocol, values: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    """Value -> metrics of one direction under their flat names."""
+    start = prefix(ranks.direction)
     return {
-        field: sliced(ranks, protocol.cutoffs, protocol.ties, values)
-        for field, values in _fields(task.queries)
-        if _is_slice(values)
+        value: {start + name: number for name, number in metrics.items()}
+        for value, metrics in sliced(ranks, protocol.cutoffs, protocol.ties, values).items()
     }
 
 
@@ -64,13 +85,36 @@ def counts_of(task: Task, ranks: Mapping[Direction, Ranks]) -> dict[str, int]:
     return counts
 
 
-def counts_of_readings(readings: Sequence[Reading], texts: Sequence[str]) -> dict[str, int]:
-    """What had no text, and why; nothing where nothing was read."""
+def counts_of_readings(readings: Sequence[Reading], texts: Sequence[Sequence[str]]) -> dict[str, int]:
+    """What had no text or a poor one, and why; nothing where nothing was read."""
     if not readings:
         return {}
-    states = (TextState.image_only, TextState.blank, TextState.garbled)
-    counts = {f"{state}_items": sum(reading.state is state for reading in readings) for state in states}
-    return {"items_without_text": sum(not text for text in texts), **counts}
+    counts = {f"{state}_items": sum(reading.state is state for reading in readings) for state in POOR}
+    guessed = sum(bool(reading.lines) and not reading.length_known for reading in readings)
+    windows = {"windows_by_text": guessed} if any(len(found) > 1 for found in texts) else {}
+    return {"items_without_text": sum(not text for text in texts), **counts, **windows}
+
+
+def lists_of_readings(task: Task, readings: Sequence[Reading]) -> dict[str, tuple[str, ...]]:
+    """State of a poor text -> the items that have it; states without an item are left out."""
+    found = list(zip(task.items, readings, strict=True)) if readings else []
+    lists = {state.value: tuple(item.id for item, reading in found if reading.state is state) for state in POOR}
+    return {state: ids for state, ids in lists.items() if ids}
+
+
+def views_of(run: Run, parts: Sequence[Part]) -> dict[str, dict[str, str | int]]:
+    """What each channel saw and compared: its view, where its text comes from, the size of its vectors.
+
+    The size is the encoder's own; no vector is projected or cut, as the SDS KoPub card asks.
+    """
+    sources = ", ".join(run.ocr.sources) if run.ocr else ""
+    views: dict[str, dict[str, str | int]] = {}
+    for part in parts:
+        view = CHANNELS[part.channel.name]
+        views[part.channel.name] = {"view": view.value, **({"source": sources} if view is View.text else {})}
+        if part.vector_size is not None:
+            views[part.channel.name] |= {"vector_size": part.vector_size, "projection": "none"}
+    return views
 
 
 def counts_of_parts(parts: Sequence[Part]) -> dict[str, int]:
@@ -120,11 +164,29 @@ def losses_of(found: Rankings, exact: Rankings, protocol: Protocol) -> dict[str,
     return losses
 
 
+def of_this_run(report: Report, run: Run, task: Task) -> Report:
+    """A report with what is said of this very run: equal numbers may come of other files, with other oddities.
+
+    The name of the task, tags (a gallery that is not the published one, random weights), notes, and what is listed.
+    """
+    random = {"random_weights": ", ".join(run.random_weights)} if run.random_weights else {}
+    states = {name: ids for name, ids in report.listed.items() if name in set(POOR)}
+    return replace(
+        report,
+        task=task.name,
+        tags={**task.tags, **random},
+        listed={**task.listed, **states},
+        notes=(*task.notes, *notes_of_run(run), *notes_of(report.counts, run.metrics.cutoffs)),
+    )
+
+
 def notes_of_run(run: Run) -> list[str]:
     """What the parts of a run mean for its numbers, in sentences."""
     notes = [f"channel {name} has random weights, which nobody trained" for name in run.random_weights]
     if run.is_approximate:
         notes.append("an approximate index ranks forward only (no v2t); its loss against exact search is in the report")
+    if run.save_scores and len(run.channels) > 1 and Direction.v2t in run.metrics.directions:
+        notes.append("scores.npy holds the forward fusion; v2t is fused anew, with items as queries, and may differ")
     return notes
 
 
@@ -139,8 +201,11 @@ def notes_of(counts: Mapping[str, int], cutoffs: Sequence[int] = ()) -> list[str
         "queries_without_relevant": "queries without a relevant item, which stand in no mean",
         "items_without_text": "items without text, which text channels never retrieve",
         "items_without_media": "items without media, which channel visual never retrieves",
+        "thin_items": "items with little text (ocr.thin_below)",
         "image_only_items": "items with images but no text, which an OCR engine would read",
-        "garbled_items": "items whose text layer is no readable text",
+        "garbled_items": "items whose text is not readable",
+        "windows_by_text": "clips of unknown length, whose windows end with their last text",
+        "unusable_texts": "texts without a usable vector",
         "truncated_texts": "texts longer than the encoder reads, of which it read the beginning",
         "truncated_queries": "queries longer than the encoder of channel text reads",
         "queries_without_tokens": "queries without a token, which retrieve nothing in channel lexical",
@@ -163,8 +228,8 @@ def _beyond(counts: Mapping[str, int], cutoff: int) -> list[str]:
     ]
 
 
-def _fields(queries: Sequence[Query]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Every field of the queries, with each query's value."""
+def _fields(queries: Sequence[Query] | Sequence[Item]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Every field of the queries, or items, with each one's value."""
     for field in sorted({name for query in queries for name in query.slices}):
         yield field, {query.id: query.slices[field] for query in queries if field in query.slices}
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from glyphrank import expected
 from glyphrank.errors import DataError
-from glyphrank.records import BoolArray, Direction, IntArray, Ranks, View
+from glyphrank.records import BoolArray, Direction, IntArray, Ranks, Source, View
 from glyphrank.ties import Numbers, TieRule, places
 
 ALWAYS = (1, 3, 5, 10)
@@ -38,6 +38,7 @@ class Protocol:
         directions: who asks: queries (`t2v`), items (`v2t`) or both.
         ties: the order of equal scores.
         views: what channels may use.
+        sources: where the text of text channels may come from; without effect where views lack `text`.
         primary: the metric that stands for the run, e.g. `ndcg_at_10` or `v2t/hit_rate_at_1`.
 
     Raises:
@@ -50,10 +51,12 @@ class Protocol:
     directions: tuple[Direction, ...]
     ties: TieRule
     views: tuple[View, ...]
+    sources: tuple[Source, ...]
     primary: str
 
     def __post_init__(self) -> None:
-        for name, values in (("cutoffs", self.cutoffs), ("directions", self.directions), ("views", self.views)):
+        for name in ("cutoffs", "directions", "views", "sources"):
+            values = getattr(self, name)
             if not values or len(set(values)) < len(values):
                 raise ValueError(f"{name} is {list(values)}; wanted at least one, each once")
         if min(self.cutoffs) < 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -18,6 +18,8 @@ class Report:
         counts: queries, items, failed_items, tied_queries, truncated_texts, ...
         failures: item id -> why it could not be read or encoded.
         losses: what an approximate index loses: name of a forward metric -> its value under exact search minus its own.
+        views: channel -> what it saw: `view`, `source` of its text, `vector_size`, `projection` (always none).
+        listed: state of a poor text (`thin`, `blank`, `image_only`, `garbled`) -> ids of the items that have it.
         tags: what stands on the run for filtering, e.g. `random_weights`.
         lineage: stage -> key or fingerprint behind the numbers.
         notes, config: what was odd, in sentences; the resolved configuration, secrets removed.
@@ -33,6 +35,8 @@ class Report:
     counts: Mapping[str, int]
     failures: Mapping[str, str]
     losses: Mapping[str, float]
+    views: Mapping[str, Mapping[str, str | int]]
+    listed: Mapping[str, Sequence[str]]
     tags: Mapping[str, str]
     lineage: Mapping[str, str]
     notes: tuple[str, ...]

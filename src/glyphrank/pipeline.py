@@ -19,32 +19,50 @@ from glyphrank.measure import (
     failures_of_parts,
     failures_of_readings,
     joined,
+    lists_of_readings,
     losses_of,
     metrics_of,
-    notes_of,
-    notes_of_run,
+    of_this_run,
     slices_of,
+    views_of,
 )
 from glyphrank.outcome import Report
-from glyphrank.rankings import Asked, Rankings, main_name, rank_all
+from glyphrank.rankings import Asked, Rankings, main_name, main_scores, rank_all
 from glyphrank.reading import read_items
-from glyphrank.records import Direction, NeedsFiles, Task
+from glyphrank.records import Direction, IntArray, Task
 from glyphrank.report import results
+from glyphrank.report.scores import SCORES, orders_of, write_scores
 from glyphrank.run import Run
+from glyphrank.runtime import NeedsFiles
 from glyphrank.sight import Sight, looks_recipe
+from glyphrank.transcript import Written
 
 logger = logging.getLogger(__name__)
 
 
-def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
+@dataclass(frozen=True)
+class Executed:
+    """What came of a run.
+
+    Attributes:
+        report: its files lie in `results/<identity>/`.
+        reused: whether the result was stored before.
+        orders: other orders of the columns in which the scores are wanted (`scores.orders_of`), None where nobody asked
+            for the scores.
+    """
+
+    report: Report
+    reused: bool
+    orders: Mapping[str, IntArray] | None
+
+
+def execute(run: Run, config: Mapping[str, object]) -> Executed:
     """Runs the experiment, or takes its stored result.
 
     Args:
         config: the resolved configuration for the report, secrets removed.
 
-    Returns:
-        The report, whose files lie in `results/<identity>/`, and whether it was stored before. A result with failed
-        items is measured again: the failure may have passed, and everything else comes from the cache.
+    A result with failed items is measured again: the failure may have passed, and everything else comes from the cache.
 
     Raises:
         DataError: an input is missing or damaged; ConfigError: a component cannot work here.
@@ -56,10 +74,12 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
     task = run.dataset.load(run.runtime)
     lineage = trace(run, task)
     identity = digest_json(lineage)
-    stored = None if run.rerun else results.find(store, identity)
+    orders = orders_of(task) if run.save_scores else None
+    further = () if orders is None else (SCORES,)
+    stored = None if run.rerun else results.find(store, identity, further)
     if stored and not stored.failures:  # what failed once may be readable now
         logger.info("nothing is recomputed: the result %s is stored (rerun=true measures again)", identity[:12])
-        return replace(stored, task=task.name), True
+        return Executed(of_this_run(stored, run, task), True, orders)
 
     if may_be_stored:
         find_files(run)
@@ -67,6 +87,8 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
     channels = [part.channel for part in worked.parts]
     directions = (Direction.t2v,) if run.is_approximate else run.metrics.directions
     rankings = rank_all(task, channels, run.fusion, directions, scratch=results.folder(store))
+    if run.save_scores:
+        write_scores(results.folder(store / identity), task, main_scores(task, channels, run.fusion))
     ranks = rankings[main_name(channels)]
     counts = {**counts_of(task, ranks), **worked.counts, **(counts_of_misses(rankings) if run.is_approximate else {})}
     report = Report(
@@ -76,17 +98,20 @@ def execute(run: Run, config: Mapping[str, object]) -> tuple[Report, bool]:
         metrics=metrics_of(ranks, run.metrics),
         bounds=bounds_of(ranks, run.metrics),
         channels={channel.name: metrics_of(rankings[channel.name], run.metrics) for channel in channels},
-        slices=slices_of(task, ranks[Direction.t2v], run.metrics),
+        slices=slices_of(task, ranks, run.metrics),
         counts=counts,
         failures=worked.failures,
         losses=measure_losses(run, task, worked.parts, rankings) if run.is_approximate else {},
-        tags={"random_weights": ", ".join(run.random_weights)} if run.random_weights else {},
+        views=views_of(run, worked.parts),
+        listed=worked.listed,
+        tags={},
         lineage=lineage,
-        notes=(*task.notes, *notes_of_run(run), *notes_of(counts, run.metrics.cutoffs)),
+        notes=(),
         config=config,
     )
-    results.keep(store, report, ranks, run.metrics.ties)
-    return report, False
+    report = of_this_run(report, run, task)
+    results.keep(store, report, ranks, run.metrics.ties, further)
+    return Executed(report, False, orders)
 
 
 @dataclass(frozen=True)
@@ -96,6 +121,7 @@ class Worked:
     parts: Sequence[Part]
     failures: Mapping[str, str]
     counts: Mapping[str, int]
+    listed: Mapping[str, Sequence[str]]
 
 
 def read_and_encode(run: Run, task: Task) -> Worked:
@@ -104,15 +130,15 @@ def read_and_encode(run: Run, task: Task) -> Worked:
         readings = read_items(run.ocr, task.items, sight, run.runtime) if run.ocr and run.reads else []
         unread = failures_of_readings(task, readings)
         check_failures(task, unread, run.on_bad_media)
-        texts = [run.transcript.write(reading) for reading in readings]
-        check_texts(task, texts, unread)
-        parts = build_parts(run, task, texts, sight)
+        written = Written([run.transcript.write(reading) for reading in readings], run.transcript.pooling)
+        check_texts(task, written.texts, unread)
+        parts = build_parts(run, task, written, sight)
     failures = joined(unread, failures_of_parts(parts))
     check_failures(task, failures, run.on_bad_media)
     for item_id, why in failures.items():
         logger.warning("item %r is not retrieved where it was needed: %s", item_id, why)
-    counts = counts_of_readings(readings, texts) | counts_of_parts(parts)
-    return Worked(parts, failures, {**counts, "failed_items": len(failures)})
+    counts = counts_of_readings(readings, written.texts) | counts_of_parts(parts)
+    return Worked(parts, failures, {**counts, "failed_items": len(failures)}, lists_of_readings(task, readings))
 
 
 def find_files(run: Run) -> None:
@@ -149,17 +175,17 @@ def trace(run: Run, task: Task) -> dict[str, str]:
     return {"dataset": task.fingerprint, **lineage, "sources": digest_sources({"glyphrank", *run.plugins})}
 
 
-def build_parts(run: Run, task: Task, texts: Sequence[str], sight: Sight) -> list[Part]:
+def build_parts(run: Run, task: Task, written: Written, sight: Sight) -> list[Part]:
     """The channels, in the order of `CHANNELS`; those of texts get their queries in the transcript's form."""
     asked = Asked.of(task)
-    written = replace(asked, texts=tuple(run.transcript.query(text) for text in asked.texts))
+    formed = replace(asked, texts=tuple(run.transcript.query(text) for text in asked.texts))
     parts = []
     if run.visual:
         parts.append(visual_part(run.visual, run.index, asked, task.items, sight, run.runtime))
     if run.text:
-        parts.append(text_part(run.text, run.index, written, task.items, texts, run.runtime))
+        parts.append(text_part(run.text, run.index, formed, task.items, written, run.runtime))
     if run.lexical:
-        parts.append(lexical_part(run.lexical, written, texts, run.runtime))
+        parts.append(lexical_part(run.lexical, formed, written.texts, run.runtime))
     return parts
 
 

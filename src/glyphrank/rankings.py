@@ -7,13 +7,11 @@ again; its blocks are normalised and fused anew, with items as queries.
 from __future__ import annotations
 
 import math
-import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -22,12 +20,11 @@ from glyphrank.fusion import Fusion
 from glyphrank.ranking import RankCounter, reverse
 from glyphrank.records import Direction, FloatArray, IntArray, Ranks, Scores, Task
 from glyphrank.scoring import TILE, Channel
+from glyphrank.whole_files import allocate
 
 FUSED = "fused"
 TOP = 100
 """Length of the lists that are kept of the run's own forward ranking, for the run file."""
-
-_PIECE = 1 << 20
 
 Rankings = Mapping[str, Mapping[Direction, Ranks]]
 """Name of a channel, or `fused` where there are several -> direction -> ranks."""
@@ -76,13 +73,9 @@ def rank_all(
     shape = (len(channels), len(asked.texts), len(task.items)) if Direction.v2t in directions else None
     with _kept(channels, shape, scratch) as scores:
         forward = _Counters(Direction.t2v, task, channels)
-        order = np.argsort(asked.number, kind="stable")
-        texts = asked.number[order]
-        for start, rows in _blocks(channels, size):
-            stop = start + len(next(iter(rows.values())))
+        for start, rows, queries in _asked_blocks(channels, asked, size):
             if scores:
                 scores.write(start, rows)
-            queries = order[np.searchsorted(texts, start) : np.searchsorted(texts, stop)]
             forward.add(queries, _fused(rows, fusion), asked.number[queries] - start)
         found = {Direction.t2v: forward.finish()}
         if scores:
@@ -92,6 +85,19 @@ def rank_all(
                 backward.add(items, _fused(scores.read(items, asked.number), fusion), None)
             found[Direction.v2t] = backward.finish()
     return {name: {direction: ranks[name] for direction, ranks in found.items()} for name in found[Direction.t2v]}
+
+
+def main_scores(
+    task: Task, channels: Sequence[Channel], fusion: Fusion, size: int = TILE
+) -> Iterator[tuple[IntArray, Scores]]:
+    """The scores behind the run's own ranking, computed once more and bitwise alike, block by block.
+
+    Yields:
+        (b,) index of the queries, every query once, and (b, n) their scores.
+    """
+    asked = Asked.of(task)
+    for start, rows, queries in _asked_blocks(channels, asked, size):
+        yield queries, _fused(rows, fusion)[main_name(channels)][asked.number[queries] - start]
 
 
 def main_name(channels: Sequence[Channel]) -> str:
@@ -105,6 +111,17 @@ def _blocks(channels: Sequence[Channel], size: int) -> Iterator[tuple[int, dict[
     for blocks in zip(*(channel.blocks(size) for channel in channels), strict=True):
         yield start, {channel.name: block for channel, block in zip(channels, blocks, strict=True)}
         start += len(blocks[0])
+
+
+def _asked_blocks(
+    channels: Sequence[Channel], asked: Asked, size: int
+) -> Iterator[tuple[int, dict[str, FloatArray], IntArray]]:
+    """The blocks with the queries that ask their texts."""
+    order = np.argsort(asked.number, kind="stable")
+    texts = asked.number[order]
+    for start, rows in _blocks(channels, size):
+        stop = start + len(next(iter(rows.values())))
+        yield start, rows, order[np.searchsorted(texts, start) : np.searchsorted(texts, stop)]
 
 
 def _fused(rows: Mapping[str, FloatArray], fusion: Fusion) -> Mapping[str, Scores]:
@@ -165,7 +182,7 @@ def _kept(channels: Sequence[Channel], shape: tuple[int, int, int] | None, scrat
     with ExitStack() as stack:
         try:
             file = stack.enter_context(tempfile.TemporaryFile(dir=scratch))
-            _allocate(file, wanted)
+            allocate(file, wanted)
             scores: FloatArray = np.memmap(file, dtype=np.float32, mode="r+", shape=shape)
         except OSError as error:
             raise DataError(
@@ -173,13 +190,3 @@ def _kept(channels: Sequence[Channel], shape: tuple[int, int, int] | None, scrat
                 f"failed ({error.strerror or error}); free that much, choose another paths.outputs, or rank t2v only"
             ) from error
         yield _Kept(channels, scores)
-
-
-def _allocate(file: IO[bytes], size: int) -> None:
-    """Gives a file its blocks on the disk: writing to a mapped hole of a full disk would kill the process (SIGBUS)."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file.fileno(), 0, size)
-        return
-    for start in range(0, size, _PIECE):
-        file.write(bytes(min(_PIECE, size - start)))
-    file.flush()

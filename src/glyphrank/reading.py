@@ -13,7 +13,8 @@ from glyphrank.identity import digest_json, recipe
 from glyphrank.media.faults import MediaError
 from glyphrank.ocr import OcrEngine, Pair
 from glyphrank.progress import track
-from glyphrank.records import Frames, Item, Line, NeedsFiles, Reading, Runtime, Source, TextState
+from glyphrank.records import Frames, Item, Line, Media, Reading, Source, TextState
+from glyphrank.runtime import NeedsFiles, Runtime
 from glyphrank.shards import LinesCodec
 from glyphrank.sight import Sight, changed
 from glyphrank.stages import component_stage
@@ -46,13 +47,14 @@ def _read_in_turn(pair: Pair, items: Sequence[Item], sight: Sight, runtime: Runt
 
 
 def _read_texts(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list[Reading]:
-    """Readings by an engine that takes texts; its inputs are the published text and the file."""
+    """Readings by an engine that takes texts; its inputs are the published texts and files."""
 
     def frames() -> Frames:
         raise ConfigError(f"{type(ocr).__name__} asks for frames although its needs_frames is False")
 
-    inputs = [digest_json([item.text, item.media and item.media.digest]) for item in items]
-    spacing = FEW_A_SHARD if any(item.media for item in items) else MANY_A_SHARD
+    inputs = [digest_json([item.text, _content(item.media), _content(item.published_ocr)]) for item in items]
+    opened = sum(item.media is not None and item.media.cell is None and not (item.text or "").strip() for item in items)
+    spacing = FEW_A_SHARD if 2 * opened > len(items) else MANY_A_SHARD
 
     def read(chosen: Sequence[Item]) -> list[Reading]:
         return [_checked(ocr.read(item, frames, runtime), item) for item in chosen]
@@ -61,9 +63,16 @@ def _read_texts(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list
 
 
 def _checked(reading: Reading, item: Item) -> Reading:
-    """The reading, unless the file is no longer the one that its digest stands for."""
-    why = changed(item.media) if item.media and not (item.text or "").strip() else None
+    """The reading, unless a file that it may come from is no longer the one that its digest stands for."""
+    files = [item.published_ocr] if isinstance(item.published_ocr, Media) else []
+    files += [item.media] if item.media and not (item.text or "").strip() else []
+    why = next(filter(None, map(changed, files)), None)
     return reading if why is None else Reading(reading.source, failure=why)
+
+
+def _content(published: str | Media | None) -> str | None:
+    """What stands for a text, or for a file, among the inputs of an engine."""
+    return published.digest if isinstance(published, Media) else published
 
 
 def _read_looks(ocr: OcrEngine, items: Sequence[Item], sight: Sight, runtime: Runtime) -> list[Reading]:
@@ -127,13 +136,21 @@ def _own(item: Item, read: Item, why: str, reading: Reading) -> Reading:
 
 
 def _plain(reading: Reading) -> dict[str, Any]:
-    lines = [[line.text, line.confidence, line.box, line.frame, line.time] for line in reading.lines]
-    return {"source": reading.source.value, "lines": lines, "state": reading.state.value}
+    lines = [[line.text, line.confidence, line.box, line.frame, line.time, line.spans] for line in reading.lines]
+    return {
+        "source": reading.source.value,
+        "lines": lines,
+        "state": reading.state.value,
+        "length": reading.length,
+        "length_known": reading.length_known,
+    }
 
 
 def _reading(stored: Mapping[str, Any]) -> Reading:
     lines = tuple(
-        Line(text, confidence, None if box is None else tuple(box), frame, time)
-        for text, confidence, box, frame, time in stored["lines"]
+        Line(text, confidence, None if box is None else tuple(box), frame, time, tuple(map(tuple, spans)))
+        for text, confidence, box, frame, time, spans in stored["lines"]
     )
-    return Reading(Source(stored["source"]), lines, state=TextState(stored["state"]))
+    return Reading(
+        Source(stored["source"]), lines, None, TextState(stored["state"]), stored["length"], stored["length_known"]
+    )

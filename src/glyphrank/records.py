@@ -5,12 +5,10 @@ Arrays are given with their shape; ids are text exactly as published and are com
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,61 +24,30 @@ UInt8Array = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class Runtime:
-    """What changes speed, permission or place, and never a number; it enters no key.
+class Cell:
+    """One picture in a parquet file: the 0-based row over all row groups, and the column that holds the pictures."""
 
-    Attributes:
-        device: where models run: `auto`, `cpu`, `cuda`, `cuda:1`, `mps`.
-        batch_size, workers: inputs a model takes at once; processes that read media (0: the run's own, without limits).
-        media_seconds, media_memory: what reading one item may take at most: seconds, and GiB in its process.
-        download: whether weights may be fetched from a hub.
-        outputs, cache: absolute folders for everything produced, and for the shards.
-    """
-
-    device: str
-    batch_size: int
-    workers: int
-    media_seconds: float
-    media_memory: float
-    download: bool
-    outputs: Path
-    cache: Path
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", self.device):
-            raise ValueError(f"device is {self.device!r}; wanted auto, cpu, cuda, cuda:1 (any number) or mps")
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size is {self.batch_size}; wanted at least 1")
-        if self.workers < 0:
-            raise ValueError(f"workers is {self.workers}; wanted at least 0")
-        for name in ("media_seconds", "media_memory"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; wanted more than 0")
-
-
-@runtime_checkable
-class NeedsFiles(Protocol):
-    """A component that runs on files of its own, such as weights; what it lacks is said before any data is read."""
-
-    def find(self, runtime: Runtime) -> object:
-        """Looks for the files, or fetches them where that is allowed; a DataError names what is missing."""
+    column: str
+    row: int
 
 
 @dataclass(frozen=True)
 class Media:
-    """Where the pixels of an item lie: a file, or one page of a file.
+    """Where the content of an item lies: a file, one page of a document, or one cell of a parquet file.
 
     Attributes:
         path: absolute path; the file may be missing, then reading the item fails.
         page: 1-based page of a document, None for a file that is one item.
-        digest: fingerprint of the content (of the file, with the page), not of the place.
+        digest: fingerprint of the content (of the file, with the page or row), not of the place.
         stamp: `identity.stamp_of` the file when its digest was taken, None where nobody asked.
+        cell: which cell of a parquet file, None for any other file.
     """
 
     path: Path
     page: int | None
     digest: str
     stamp: tuple[str | int, ...] | None = field(default=None, compare=False)
+    cell: Cell | None = None
 
 
 @dataclass(frozen=True)
@@ -96,13 +63,16 @@ class Query:
 class Item:
     """What is ranked: a page or a clip.
 
-    `text` is the publisher's text layer; None when none was published (an empty one is "").
+    Attributes:
+        text: the publisher's text layer; None when none was published (an empty one is "").
+        published_ocr: what the publisher's OCR found: a text, or a file of lines; None when none was published.
     """
 
     id: str
     media: Media | None
     text: str | None
     slices: Mapping[str, str] = field(default_factory=dict)
+    published_ocr: str | Media | None = None
 
 
 @dataclass(frozen=True)
@@ -113,6 +83,9 @@ class Task:
         relevant: query id -> {item id: gain}, gains above 0. A query without an entry has nothing relevant.
         fingerprint: digest of declared revision, ids, texts, slices, relevance and media fingerprints.
         notes: what loading found odd and mended (e.g. dropped repeats), for the log and the report.
+        tags: what a reader of the numbers must know of the gallery, e.g. `{"gallery": "2600 of 2727 videos"}`.
+        listed: what was odd -> ids of the items that show it, e.g. `missing_videos`.
+        orders: name -> all item ids in another published order, that of the columns of a score matrix.
 
     Raises:
         DataError: no query or no item, ids that are equal in NFC, relevance that names an unknown id.
@@ -124,6 +97,9 @@ class Task:
     relevant: Mapping[str, Mapping[str, float]]
     fingerprint: str
     notes: tuple[str, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    listed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.items:
@@ -170,7 +146,7 @@ class Frames:
 
 
 class Source(StrEnum):
-    """Where the lines of a reading come from."""
+    """Where lines come from: a text layer, the publisher's OCR, or our own reading of the frames."""
 
     embedded = "embedded"
     published = "published"
@@ -178,9 +154,13 @@ class Source(StrEnum):
 
 
 class TextState(StrEnum):
-    """What an item's own text is worth: text; none, but something is drawn (it needs OCR); none at all; no language."""
+    """What an item's own text is worth.
+
+    Text; little of it; none, but something is drawn (it needs OCR); none at all; no language.
+    """
 
     text = "text"
+    thin = "thin"
     image_only = "image_only"
     blank = "blank"
     garbled = "garbled"
@@ -193,8 +173,10 @@ class Line:
     Attributes:
         confidence: in [0, 1]; it and the box are None where the source gives none.
         box: left, top, right, bottom as fractions of the frame.
-        frame: 0-based number of the sampled frame.
+        frame: 0-based number of the frame, of which the reading knows `length`.
         time: seconds from the start of a clip, None for a page.
+        spans: stretches of frames, (first, last), in which the line was followed, ascending; empty where it was seen
+            in `frame` alone.
     """
 
     text: str
@@ -202,19 +184,26 @@ class Line:
     box: tuple[float, float, float, float] | None = None
     frame: int = 0
     time: float | None = None
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
 class Reading:
     """All that was read in an item, in the order of the source.
 
-    `failure` says why it could not be read, or not by the engine that it needed; `lines` holds what there is.
+    Attributes:
+        lines: what there is of text.
+        failure: why the item could not be read, or not by the engine that it needed.
+        length: number of frames that `Line.frame` counts, at least 1: those looked at, or all of the clip's.
+        length_known: False where the clip may be longer than `length`, which is then where its text ends.
     """
 
     source: Source
     lines: tuple[Line, ...] = ()
     failure: str | None = None
     state: TextState = TextState.text
+    length: int = 1
+    length_known: bool = True
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from glyphrank.indexes import Index
 from glyphrank.media import Sampler
 from glyphrank.metrics import Protocol, prefix
 from glyphrank.ocr import OcrEngine
-from glyphrank.records import Direction, Runtime, View
+from glyphrank.records import Direction, View
+from glyphrank.runtime import Runtime
 from glyphrank.tracking import Tracker
 from glyphrank.transcript import Transcript
 
@@ -45,6 +46,7 @@ class Run:
     runtime: Runtime
     on_bad_media: BadMedia
     rerun: bool
+    save_scores: bool
     plugins: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -52,12 +54,20 @@ class Run:
             raise ValueError("there is no channel; choose encoder@lexical=..., encoder@text=... or encoder@visual=...")
         if self.reads and self.ocr is None:
             name = next(name for name in self.channels if CHANNELS[name] is View.text)
-            raise ValueError(f"channel {name!r} needs text but ocr=none; choose ocr=embedded")
+            allowed = " or ".join(self.metrics.sources)
+            raise ValueError(f"channel {name!r} needs text but ocr=none; choose one that reads {allowed}")
         for name in self.channels:
             if CHANNELS[name] not in self.metrics.views:
                 allowed = ", ".join(self.metrics.views)
                 raise ValueError(
                     f"channel {name!r} sees {CHANNELS[name]}, but the metrics protocol allows {allowed} only"
+                )
+        if self.reads and self.ocr is not None:
+            foreign = [source for source in self.ocr.sources if source not in self.metrics.sources]
+            if foreign:
+                raise ValueError(
+                    f"text of the source {', '.join(foreign)} is read by the ocr, but the metrics protocol allows "
+                    f"{', '.join(self.metrics.sources)} only; choose another ocr, or metrics=pages or clips"
                 )
         if self.is_approximate and self.metrics.primary.startswith(prefix(Direction.v2t)):
             raise ValueError(

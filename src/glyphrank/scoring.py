@@ -43,7 +43,8 @@ class Channel:
     Attributes:
         queries: the distinct queries, in a form that the searcher takes and that can be sliced.
         query_rows: (u,) index into `queries`, -1 where a query retrieves nothing in this channel.
-        columns: (n,) index into the searcher's entries, -1 where an item has no part in this channel.
+        columns: (n,) index into the searcher's entries, -1 where an item has no part in this channel; or (n, w) where
+            an item has up to w entries and the score of its best.
     """
 
     name: str
@@ -92,8 +93,9 @@ class _Tiles:
     def __init__(self, channel: Channel, order: IntArray) -> None:
         self._channel = channel
         self._order = order
-        self._absent = np.flatnonzero(channel.columns < 0)
-        self._elsewhere = np.flatnonzero(channel.columns != np.arange(len(channel.columns)))
+        self._columns = channel.columns.reshape(len(channel.columns), -1).T
+        self._absent = np.flatnonzero(self._columns[0] < 0)
+        self._elsewhere = np.flatnonzero(self._columns[0] != np.arange(len(channel.columns)))
         self._number = -1
         self._rows = np.empty((0, 0), dtype=np.float32)
 
@@ -115,7 +117,9 @@ class _Tiles:
 
     def _spread(self, scores: FloatArray) -> FloatArray:
         """Scores of the entries, (b, entries), copied to all items that share them, (b, n)."""
-        columns = self._channel.columns
+        columns, *others = self._columns
+        if others:
+            return self._best(scores)
         if scores.shape[1] == len(columns) and len(self._elsewhere) * FEW <= len(columns):
             scores[:, self._elsewhere] = scores[:, columns[self._elsewhere]]
             scores[:, self._absent] = -np.inf
@@ -124,6 +128,14 @@ class _Tiles:
             return np.full((len(scores), len(columns)), -np.inf, dtype=np.float32)
         rows = np.take(scores, columns, axis=1)
         rows[:, self._absent] = -np.inf
+        return rows
+
+    def _best(self, scores: FloatArray) -> FloatArray:
+        """For each item the score of its best entry, (b, n)."""
+        rows = np.full((len(scores), self._columns.shape[1]), -np.inf, dtype=np.float32)
+        for columns in self._columns:
+            present = np.flatnonzero(columns >= 0)
+            rows[:, present] = np.maximum(rows[:, present], scores[:, columns[present]])
         return rows
 
 

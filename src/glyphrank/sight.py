@@ -17,7 +17,8 @@ from glyphrank.media.decoder import Decoder, Look, Seen
 from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.media.files import shown_name
 from glyphrank.progress import track
-from glyphrank.records import Frames, Item, Media, Runtime, UInt8Array
+from glyphrank.records import Frames, Item, Media, UInt8Array
+from glyphrank.runtime import Runtime
 from glyphrank.shards import LinesCodec
 
 LOOKS_A_SHARD = 64

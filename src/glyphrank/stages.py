@@ -14,13 +14,8 @@ from glyphrank.encoders import Analyser, TextEncoder, VisualEncoder
 from glyphrank.errors import ConfigError
 from glyphrank.identity import FileDigest, FileDigests, digest_json, digest_text, recipe
 from glyphrank.progress import track
-from glyphrank.records import (
-    BoolArray,
-    Encoded,
-    FloatArray,
-    Runtime,
-    Vectors,
-)
+from glyphrank.records import BoolArray, Encoded, FloatArray, Vectors
+from glyphrank.runtime import Runtime
 from glyphrank.scoring import unit_rows
 from glyphrank.shards import ArraysCodec, Codec, TokensCodec, Value
 

@@ -16,7 +16,8 @@ from glyphrank.identity import recipe
 from glyphrank.media.decoder import Seen
 from glyphrank.media.faults import MediaError
 from glyphrank.progress import track
-from glyphrank.records import Frames, Item, Runtime, Vectors
+from glyphrank.records import Frames, Item, Vectors
+from glyphrank.runtime import Runtime
 from glyphrank.scoring import unit_rows
 from glyphrank.shards import ArraysCodec
 from glyphrank.sight import Prepare, Sight

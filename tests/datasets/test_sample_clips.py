@@ -12,7 +12,8 @@ import pytest
 from generated_folders import DAMAGES, contents, loaded_by_two, spoil
 from glyphrank.datasets.sample_clips import SampleClips
 from glyphrank.errors import DataError
-from glyphrank.records import Runtime, Task, UInt8Array
+from glyphrank.records import Task, UInt8Array
+from glyphrank.runtime import Runtime
 
 SMALL = {"clips": 4, "clips_a_text": 2, "clips_a_scene": 2, "seed": 7}
 

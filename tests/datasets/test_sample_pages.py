@@ -18,7 +18,8 @@ from glyphrank.datasets.sample_text import documents, questions
 from glyphrank.errors import DataError
 from glyphrank.garble import garble_share
 from glyphrank.media.pdf import page_text
-from glyphrank.records import Runtime, Task
+from glyphrank.records import Task
+from glyphrank.runtime import Runtime
 
 LANGUAGES = (KOREAN, ENGLISH)
 

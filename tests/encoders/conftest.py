@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from glyphrank.encoders.clip import OpenClip
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from tiny_clip import tiny_encoder, write_tiny_clip
 
 

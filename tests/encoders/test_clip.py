@@ -13,7 +13,8 @@ import pytest
 
 from glyphrank.encoders.clip import OpenClip, means
 from glyphrank.encoders.precision import Precision
-from glyphrank.records import FloatArray, Frames, Runtime, UInt8Array
+from glyphrank.records import FloatArray, Frames, UInt8Array
+from glyphrank.runtime import Runtime
 from glyphrank.scoring import unit_rows
 from tiny_clip import TINY, loaded, prepared, tiny_encoder, tiny_picture, write_tiny_clip
 

@@ -14,7 +14,7 @@ import pytest
 from glyphrank.encoders.clip_folder import OPEN_CLIP, TEXT_MODEL, UNTRAINED, needed_files, read_settings, weight_files
 from glyphrank.encoders.clip_weights import ClipWeights, TextModel
 from glyphrank.errors import DataError
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from model_folders import write_model
 
 MODEL: dict[str, Any] = {"embed_dim": 4, "vision_cfg": {"image_size": 32}, "text_cfg": {}}

@@ -17,7 +17,7 @@ from glyphrank.encoders.clip_model import load_model
 from glyphrank.encoders.precision import Precision
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.identity import FileDigests, key
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from tiny_clip import TINY, loaded, prepared, tiny_encoder, write_tiny_clip
 
 

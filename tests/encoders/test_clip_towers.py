@@ -17,7 +17,8 @@ from glyphrank.encoders.clip_tokens import ClipTokeniser
 from glyphrank.encoders.clip_weights import ClipWeights, TextModel
 from glyphrank.encoders.precision import Precision
 from glyphrank.errors import ConfigError, DataError
-from glyphrank.records import Frames, Runtime
+from glyphrank.records import Frames
+from glyphrank.runtime import Runtime
 from tiny_clip import TINY, write_tiny_clip
 
 SYLLABLES = list("가나다라마바사아자차카타파하")

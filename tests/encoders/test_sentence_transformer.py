@@ -21,7 +21,8 @@ from glyphrank.encoders.sentence_transformer import SentenceTransformer, load_mo
 from glyphrank.encoders.weights import Weights
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.identity import FileDigests, key, stamps_of
-from glyphrank.records import Encoded, Runtime
+from glyphrank.records import Encoded
+from glyphrank.runtime import Runtime
 from glyphrank.scoring import unit_rows
 
 SYLLABLES = list("가나다라마바사아자차카타파하")

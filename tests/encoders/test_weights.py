@@ -13,7 +13,7 @@ import pytest
 from glyphrank.encoders.weights import Weights
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests, key
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from model_folders import MINILM, write_model
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"

@@ -60,10 +60,18 @@ def test_run_with_a_missing_dataset_file_names_it(tmp_path: Path) -> None:
 
 
 def test_run_with_relevance_of_an_unknown_item_names_both(tmp_path: Path) -> None:
-    corpus(tmp_path / "data", [{"id": "p1", "text": "first"}], QUERIES, ["q1\tdoc3_p9\t1"])
+    corpus(tmp_path / "data", [{"id": "p1", "text": "first"}], QUERIES, ["q1\tp1\t1", "q1\tdoc3_p9\t1"])
     message = refused(*RUN, cwd=tmp_path)
     assert "'q1'" in message
     assert "'doc3_p9'" in message
+
+
+def test_run_with_relevance_of_another_dataset_shows_ids_of_both(tmp_path: Path) -> None:  # case M12
+    corpus(tmp_path / "data", [{"id": "p1", "text": "first"}], QUERIES, ["q1\tdoc3_p9\t1"])
+    message = refused(*RUN, cwd=tmp_path)
+    assert "qrels.tsv" in message
+    assert "'doc3_p9'" in message
+    assert "'p1'" in message
 
 
 def test_run_with_an_empty_corpus_or_without_queries_says_so(tmp_path: Path) -> None:

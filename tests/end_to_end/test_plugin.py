@@ -15,7 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from glyphrank.records import Encoded, Runtime
+from glyphrank.records import Encoded
+from glyphrank.runtime import Runtime
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,8 @@ def test_the_reference_has_its_further_hits_from_empty_texts(read: tuple[Path, t
     assert run.ocr is not None
     assert run.text is not None
     with Sight(run.frames, run.runtime) as sight:
-        texts = [run.transcript.write(reading) for reading in read_items(run.ocr, task.items, sight, run.runtime)]
+        readings = read_items(run.ocr, task.items, sight, run.runtime)
+    texts = ["".join(run.transcript.write(reading)) for reading in readings]
     queries = unit_rows(run.text.encode_queries([query.text for query in task.queries], run.runtime).values)[0]
     scores = queries @ unit_rows(run.text.encode_texts(texts, run.runtime).values)[0].T
     place = {item.id: number for number, item in enumerate(task.items)}

@@ -20,7 +20,7 @@ SLOTS = {"encoder": ("visual", "text", "lexical")}
 COMPOSE = """
 import json, sys
 from hydra import compose, initialize_config_dir
-from glyphrank.__main__ import config_folder, register_resolvers
+from glyphrank.composition import config_folder, register_resolvers
 register_resolvers()
 assert "site-packages" in str(config_folder()), config_folder()
 with initialize_config_dir(str(config_folder()), version_base="1.3"):

@@ -10,7 +10,7 @@ from glyphrank.errors import DataError
 from glyphrank.outcome import Report
 from glyphrank.ranking import RankCounter
 from glyphrank.records import Direction, Ranks
-from glyphrank.report.results import CHECKSUMS, RANKS, REPORT, RUN, deliver, find, keep, remember_run
+from glyphrank.report.results import CHECKSUMS, RANKED, RANKS, REPORT, RUN, deliver, find, keep, remember_run
 from glyphrank.ties import TieRule
 
 REPORT_OF_ONE = Report(
@@ -24,6 +24,8 @@ REPORT_OF_ONE = Report(
     counts={"queries": 1},
     failures={},
     losses={},
+    views={"text": {"view": "text", "source": "embedded", "vector_size": 3}},
+    listed={"thin": ["가"]},
     tags={},
     lineage={"dataset": "d"},
     notes=("odd",),
@@ -46,10 +48,17 @@ def store(tmp_path: Path) -> Path:
 def test_find_gives_what_was_kept(store: Path) -> None:
     assert find(store, "abc") == REPORT_OF_ONE
     assert find(store, "other") is None
-    assert sorted(path.name for path in (store / "abc").iterdir()) == [CHECKSUMS, "config.yaml", RANKS, REPORT, RUN]
+    assert sorted(path.name for path in (store / "abc").iterdir()) == [
+        CHECKSUMS,
+        "config.yaml",
+        RANKED,
+        RANKS,
+        REPORT,
+        RUN,
+    ]
 
 
-@pytest.mark.parametrize("name", [REPORT, RANKS, RUN, CHECKSUMS])
+@pytest.mark.parametrize("name", [REPORT, RANKS, RUN, RANKED, CHECKSUMS])
 @pytest.mark.parametrize("damage", ["cut", "flipped", "removed", "emptied"])
 def test_find_refuses_a_damaged_result(name: str, damage: str, store: Path) -> None:  # case C02
     path = store / "abc" / name
@@ -81,7 +90,7 @@ def test_keep_that_fails_leaves_the_old_result_and_no_half_file(
 def test_deliver_puts_the_files_and_this_runs_config_into_a_folder(store: Path, tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "one"
     deliver(store, REPORT_OF_ONE, folder)
-    for name in (REPORT, RANKS, RUN):
+    for name in (REPORT, RANKS, RUN, RANKED):
         assert (folder / name).read_bytes() == (store / "abc" / name).read_bytes()
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
@@ -101,3 +110,31 @@ def test_find_refuses_a_whole_result_that_lies_under_another_identity(store: Pat
     shutil.copytree(store / "abc", store / "def")
     assert find(store, "def") is None
     assert find(store, "abc") == REPORT_OF_ONE
+
+
+def test_find_asks_for_the_further_files_that_belong_to_a_result(store: Path) -> None:
+    assert find(store, "abc", ("scores.npy",)) is None
+    (store / "abc" / "scores.npy").write_bytes(b"numbers")
+    assert find(store, "abc", ("scores.npy",)) is None  # it lies there, but is none of the result's
+    keep(store, REPORT_OF_ONE, ranks(), TieRule.pessimistic, ("scores.npy",))
+    assert find(store, "abc", ("scores.npy",)) == find(store, "abc") == REPORT_OF_ONE
+    (store / "abc" / "scores.npy").write_bytes(b"n0mbers")
+    assert find(store, "abc", ("scores.npy",)) is None
+    assert find(store, "abc") == REPORT_OF_ONE
+    (store / "abc" / "scores.npy").unlink()
+    assert find(store, "abc", ("scores.npy",)) is None
+    assert find(store, "abc") == REPORT_OF_ONE
+
+
+def test_deliver_brings_the_scores_only_where_they_are_asked_for(store: Path, tmp_path: Path) -> None:
+    scores = np.array([[0.5, 2.0]], dtype=np.float32)
+    np.save(store / "abc" / "scores.npy", scores)
+    deliver(store, REPORT_OF_ONE, tmp_path / "without")
+    assert not list((tmp_path / "without").glob("*.npy"))
+    deliver(store, REPORT_OF_ONE, tmp_path / "plain", {})
+    deliver(store, REPORT_OF_ONE, tmp_path / "turned", {"scores_rand.npy": np.array([1, 0])})
+    assert [path.name for path in (tmp_path / "plain").glob("*.npy")] == ["scores.npy"]
+    for folder in ("plain", "turned"):
+        assert (tmp_path / folder / "scores.npy").read_bytes() == (store / "abc" / "scores.npy").read_bytes()
+        assert not list((tmp_path / folder).glob(".*"))
+    assert np.load(tmp_path / "turned" / "scores_rand.npy").tolist() == [[2.0, 0.5]]

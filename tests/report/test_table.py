@@ -1,12 +1,14 @@
-"""The table at the end of a run: whose bounds it shows, and that nothing is cut."""
+"""The table at the end of a run: what stands where, whose bounds it shows, and that nothing is cut."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from glyphrank.outcome import Report
-from glyphrank.report.table import COLUMNS, show
+from glyphrank.report.table import COLUMNS, MOST_VALUES, SLICE_COLUMNS, show
 
 METRICS = {
     **dict.fromkeys((name for name in COLUMNS if not name.endswith("rank")), 0.5),
@@ -21,6 +23,7 @@ def _shown(
     metrics: Mapping[str, float],
     bounds: Mapping[str, tuple[float, float]],
     notes: tuple[str, ...] = (),
+    **changes: Any,
 ) -> list[str]:
     report = Report(
         identity="1d" * 16,
@@ -33,13 +36,15 @@ def _shown(
         counts={"queries": 2, "items": 3, "failed_items": 1},
         failures={},
         losses={},
+        views={"lexical": {"view": "text", "source": "embedded"}},
+        listed={},
         tags={},
         lineage={},
         notes=notes,
         config={},
     )
     stream = io.StringIO()
-    show(report, False, stream)
+    show(replace(report, **changes), False, stream)
     return stream.getvalue().splitlines()
 
 
@@ -78,7 +83,7 @@ def test_nothing_is_cut_or_broken_where_the_stream_is_no_terminal() -> None:
     lines = _shown({"lexical": METRICS, "a_channel_of_a_long_name": METRICS}, METRICS, BOUNDS, (note,))
     assert "\u2026" not in "".join(lines)
     assert f"note: {note}" in lines
-    titles = [cell.strip() for cell in lines[3].split("\u2503")[1:-1]]
+    titles = [cell.strip() for cell in lines[4].split("\u2503")[1:-1]]
     assert titles == ["channel", *COLUMNS.values()]
 
 
@@ -92,3 +97,59 @@ def test_bounds_that_read_alike_are_left_out_with_their_explanation() -> None:
     lines = _shown({"lexical": METRICS}, METRICS, {"hit_rate_at_1": (0.50001, 0.50002)})
     assert _row(lines, "lexical")[0] == "0.500"
     assert not any("in brackets" in line for line in lines)
+
+
+def test_what_limits_the_gallery_comes_before_the_numbers() -> None:
+    lines = _shown({"lexical": METRICS}, METRICS, {}, tags={"gallery": "2600 of 2727 [x]", "random_weights": "visual"})
+    assert lines[1:3] == ["gallery: 2600 of 2727 [x]", "random weights: visual"]
+    assert lines[3].startswith("두 쪽 [x]: 2 queries")
+
+
+def test_what_each_channel_saw_stands_on_one_line() -> None:
+    views = {
+        "visual": {"view": "frames", "vector_size": 512, "projection": "none"},
+        "text": {"view": "text", "source": "embedded, scene", "vector_size": 384, "projection": "none"},
+        "lexical": {"view": "text", "source": "embedded, scene"},
+    }
+    lines = _shown({"lexical": METRICS}, METRICS, {}, views=views)
+    assert lines[2] == (
+        "seen: visual: frames, vectors of 512, not projected; "
+        "text: text (embedded, scene), vectors of 384, not projected; lexical: text (embedded, scene)"
+    )
+
+
+EVERY = {**dict.fromkeys((name for name in SLICE_COLUMNS if not name.endswith("rank")), 0.5), **METRICS}
+
+
+def test_fields_of_the_queries_have_a_table_each_with_the_numbers_of_their_values() -> None:
+    half = {"queries": 103.0, **EVERY, "hit_rate_at_3": 0.25, "ndcg_at_3": 0.125}
+    slices = {"[kind]": {"글": half, "nothing relevant": {"queries": 0.0}}, "domain": {"a": half, "b": half}}
+    lines = _shown({"lexical": METRICS}, METRICS, {}, slices=slices)
+    heads = [[cell.strip() for cell in line.split("\u2503")[1:-1]] for line in lines if "\u2503" in line]
+    assert heads[1:] == [[field, "queries", *SLICE_COLUMNS.values()] for field in ("[kind]", "domain")]
+    shown = dict(zip(SLICE_COLUMNS.values(), _row(lines, "글")[1:], strict=True))
+    assert (shown["hit@1"], shown["hit@3"], shown["nDCG@3"], shown["nDCG@10"]) == ("0.500", "0.250", "0.125", "0.500")
+    assert (_row(lines, "글")[0], shown["MdR"], shown["MnR"]) == ("103", "12345.5", "23456.5")
+    assert _row(lines, "nothing relevant") == ["0", *[""] * len(SLICE_COLUMNS)]
+
+
+def test_slices_show_the_metrics_of_both_cards() -> None:
+    """SDS KoPub: recall and nDCG at 1, 3, 5 and 10; TextVR: recall at 1, 5 and 10, median and mean rank."""
+    kopub = {f"hit_rate_at_{k}" for k in (1, 3, 5, 10)} | {f"ndcg_at_{k}" for k in (3, 5, 10)}  # at 1 both are one
+    assert set(SLICE_COLUMNS) == kopub | {"median_rank", "mean_rank"}
+
+
+def test_a_value_that_items_have_too_has_a_row_for_the_reverse_direction() -> None:
+    back = {"v2t/queries": 7.0, **{f"v2t/{name}": value for name, value in EVERY.items()}, "v2t/hit_rate_at_5": 0.75}
+    slices = {"scene": {"street": {"queries": 3.0, **EVERY, **back}, "outdoors": {"queries": 0.0, **back}}}
+    lines = _shown({"lexical": METRICS}, METRICS, {}, slices=slices)
+    assert _row(lines, "street")[:4] == ["3", "0.500", "0.500", "0.500"]
+    assert _row(lines, "v2t/street")[:4] == _row(lines, "v2t/outdoors")[:4] == ["7", "0.500", "0.500", "0.750"]
+    assert _row(lines, "outdoors") == ["0", *[""] * len(SLICE_COLUMNS)]
+
+
+def test_a_field_of_one_value_or_of_too_many_has_no_table() -> None:
+    for count, tables in ((1, 1), (2, 2), (MOST_VALUES, 2), (MOST_VALUES + 1, 1)):
+        values = {f"v{number}": {"queries": 1.0, **METRICS} for number in range(count)}
+        lines = _shown({"lexical": METRICS}, METRICS, {}, slices={"field": values})
+        assert sum("\u2503" in line for line in lines) == tables

@@ -9,7 +9,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, open_dict
 
-from glyphrank.__main__ import config_folder, register_resolvers
+from glyphrank.composition import config_folder, register_resolvers
 from glyphrank.config import build
 from glyphrank.run import Run
 from glyphrank.tracking.start import Start
@@ -46,4 +46,6 @@ def filled(node: object, name: str = "") -> Any:
         return [filled(value) for value in node]
     if str(node).startswith("${oc.env:"):
         return "http://127.0.0.1:5000"
+    if node == "${frames.count}":
+        return 4
     return ("0" * 40 if name == "revision" else "nowhere") if node == "???" else node

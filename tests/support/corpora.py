@@ -8,7 +8,8 @@ import pytest
 
 from glyphrank.datasets.folder import Folder
 from glyphrank.errors import DataError
-from glyphrank.records import Runtime, Task
+from glyphrank.records import Task
+from glyphrank.runtime import Runtime
 
 CORPUS = '{"id": "a", "text": "apple"}\n{"id": "b", "text": "bread"}\n'
 QUERIES = '{"id": "q", "text": "fruit"}\n{"id": "r", "text": "loaf"}\n'

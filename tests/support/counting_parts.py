@@ -14,12 +14,13 @@ from glyphrank.records import (
     Frames,
     Item,
     Line,
+    Media,
     Reading,
-    Runtime,
     Source,
     TextState,
     UInt8Array,
 )
+from glyphrank.runtime import Runtime
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Counting:
 
     VERSION: ClassVar[int] = 1
     needs_frames: ClassVar[bool] = False
+    sources: ClassVar[tuple[Source, ...]] = (Source.embedded,)
     reads: ClassVar[list[str]] = []
     strict: bool
 
@@ -53,6 +55,26 @@ class Counting:
         if item.text == "bad":
             return Reading(Source.embedded, failure="it is bad", state=TextState.garbled)
         return Reading(Source.embedded)
+
+
+@dataclass(frozen=True)
+class Following:
+    """Reads the published OCR of a clip, a text or a file, as one track a word, and counts."""
+
+    VERSION: ClassVar[int] = 1
+    needs_frames: ClassVar[bool] = False
+    sources: ClassVar[tuple[Source, ...]] = (Source.published,)
+    reads: ClassVar[list[str]] = []
+
+    def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
+        self.reads.append(item.id)
+        published = item.published_ocr
+        text = published.path.read_text() if isinstance(published, Media) else published or ""
+        lines = tuple(
+            Line(word, 0.5, None, at, 0.1 * at, ((at, at + 2), (at + 5, at + 9)))
+            for at, word in enumerate(text.split())
+        )
+        return Reading(Source.published, lines, None, TextState.thin, 40, False)
 
 
 @dataclass(frozen=True)
@@ -93,6 +115,7 @@ class Looking:
 
     VERSION: ClassVar[int] = 1
     needs_frames: ClassVar[bool] = True
+    sources: ClassVar[tuple[Source, ...]] = (Source.scene,)
     reads: ClassVar[list[str]] = []
     strict: bool
 
@@ -110,6 +133,7 @@ class Twofold:
 
     VERSION: ClassVar[int] = 1
     needs_frames: ClassVar[bool] = True
+    sources: ClassVar[tuple[Source, ...]] = (Source.embedded, Source.scene)
     first: Counting
     second: Looking
 

@@ -21,7 +21,7 @@ def loaded_by_two(module: str, component: str, heavy: str, folder: Path) -> list
     """
     code = (
         f"from pathlib import Path; from glyphrank.datasets.{module} import {component.partition('(')[0]}; "
-        "from glyphrank.records import Runtime; import sys; where = Path(sys.argv[1]); "
+        "from glyphrank.runtime import Runtime; import sys; where = Path(sys.argv[1]); "
         "runtime = Runtime('cpu', 1, 0, 60, 4, False, where / 'outputs', where / 'cache'); "
         f"heavy = '{heavy}' in sys.modules; print({component}.load(runtime).fingerprint, heavy)"
     )

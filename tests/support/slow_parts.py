@@ -16,7 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from glyphrank.media.digest import digest_frames
-from glyphrank.records import Encoded, FloatArray, Frames, Item, Line, Reading, Runtime, Source, UInt8Array
+from glyphrank.records import Encoded, FloatArray, Frames, Item, Line, Reading, Source, UInt8Array
+from glyphrank.runtime import Runtime
 
 SECONDS = 0.02
 YAMLS = {"ocr/slow": "SlowOcr", "encoder/slow_eyes": "SlowEyes", "encoder/slow_words": "SlowWords"}
@@ -54,12 +55,15 @@ class SlowOcr:
 
     VERSION: ClassVar[int] = 1
     needs_frames: ClassVar[bool] = True
+    sources: ClassVar[tuple[Source, ...]] = (Source.scene,)
     salt: int
 
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         seen = frames()
         note("reading", digest_frames(seen))
-        return Reading(Source.scene, tuple(Line("colour " + " ".join(map(str, image[0, 0]))) for image in seen.images))
+        colours = (" ".join(map(str, image[0, 0])) for image in seen.images)
+        lines = tuple(Line(f"colour {colour}", frame=number) for number, colour in enumerate(colours))
+        return Reading(Source.scene, lines, length=len(lines))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 import strange_looks
-from glyphrank.records import Encoded, FloatArray, Frames, Runtime
+from glyphrank.records import Encoded, FloatArray, Frames
+from glyphrank.runtime import Runtime
 
 
 def install(folder: Path) -> tuple[str, ...]:

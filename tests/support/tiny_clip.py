@@ -13,7 +13,8 @@ from glyphrank.encoders.clip import OpenClip
 from glyphrank.encoders.clip_crop import Crop
 from glyphrank.encoders.clip_weights import ClipWeights
 from glyphrank.encoders.precision import Precision
-from glyphrank.records import Frames, Runtime, UInt8Array
+from glyphrank.records import Frames, UInt8Array
+from glyphrank.runtime import Runtime
 
 WEIGHTS = "open_clip_model.safetensors"
 TINY: Mapping[str, Any] = {

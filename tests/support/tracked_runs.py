@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from glyphrank.outcome import Report
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from glyphrank.tracking.start import Start
 
 REPORT = Report(
@@ -22,6 +22,8 @@ REPORT = Report(
     counts={"queries": 2, "items": 2, "failed_items": 0},
     failures={},
     losses={},
+    views={"lexical": {"view": "text", "source": "embedded"}},
+    listed={},
     tags={},
     lineage={"dataset": "f1" * 16, "lexical": "a1" * 16},
     notes=(),

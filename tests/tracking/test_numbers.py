@@ -49,7 +49,34 @@ def test_report_tags_name_identity_lineage_and_reuse() -> None:
         "reused": "true",
         "lineage.dataset": "f1" * 16,
         "lineage.lexical": "a1" * 16,
+        "view.lexical": "text: embedded",
     }
+
+
+def test_report_tags_name_what_each_channel_saw_and_what_the_gallery_is() -> None:
+    views = {
+        "visual": {"view": "frames", "vector_size": 512, "projection": "none"},
+        "text": {"view": "text", "source": "embedded, scene", "vector_size": 384, "projection": "none"},
+    }
+    tags = report_tags(report_with(views=views, tags={"gallery": "2600 of 2727 videos"}), reused=False)
+    assert {name: tags[name] for name in tags if name.startswith("view.")} == {
+        "view.visual": "frames",
+        "view.text": "text: embedded, scene",
+    }
+    assert tags["gallery"] == "2600 of 2727 videos"
+
+
+def test_numbers_hold_the_primary_metric_of_each_slice_in_both_directions() -> None:
+    street = {"queries": 2.0, "hit_rate_at_1": 0.5, "v2t/queries": 4.0, "v2t/hit_rate_at_1": 0.25, "mean_rank": 2.0}
+    slices = {"scene": {"street": street, "indoor": {"queries": 0.0, "v2t/hit_rate_at_1": 1.0}}}
+    for primary in ("hit_rate_at_1", "v2t/hit_rate_at_1"):
+        found = numbers(report_with(primary=primary, slices=slices, channels={}, metrics={}))
+        assert found.metrics == {
+            "slice/scene/street/hit_rate_at_1": 0.5,
+            "slice/scene/street/v2t/hit_rate_at_1": 0.25,
+            "slice/scene/indoor/v2t/hit_rate_at_1": 1.0,
+        }
+        assert found.renamed == {}
 
 
 def test_report_tags_say_incomplete_where_items_failed() -> None:

@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from glyphrank.records import Runtime, Task
+from glyphrank.records import Task
+from glyphrank.runtime import Runtime
 
 
 class Dataset(Protocol):

@@ -14,7 +14,8 @@ from glyphrank.datasets.sample_clips_design import Clip
 from glyphrank.datasets.sample_clips_video import draw_clip, write_video
 from glyphrank.datasets.sample_clips_words import queries
 from glyphrank.identity import FileDigests
-from glyphrank.records import Runtime, Task
+from glyphrank.records import Task
+from glyphrank.runtime import Runtime
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from glyphrank.datasets.sample_korean import KOREAN
 from glyphrank.datasets.sample_text import Page, Question, documents, questions
 from glyphrank.errors import DataError
 from glyphrank.identity import FileDigests
-from glyphrank.records import Runtime, Task
+from glyphrank.records import Task
+from glyphrank.runtime import Runtime
 
 _LANGUAGES = (KOREAN, ENGLISH)
 _SOURCES = ("sample_pages", "sample_drawing", "sample_english", "sample_korean", "sample_text")

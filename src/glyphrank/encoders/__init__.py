@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from glyphrank.records import Encoded, FloatArray, Frames, Runtime, UInt8Array
+from glyphrank.records import Encoded, FloatArray, Frames, UInt8Array
+from glyphrank.runtime import Runtime
 from glyphrank.scoring import Searcher
 
 

@@ -19,7 +19,8 @@ from glyphrank.encoders.plain import plain
 from glyphrank.encoders.precision import Precision
 from glyphrank.errors import ConfigError
 from glyphrank.identity import stamps_of
-from glyphrank.records import Encoded, FloatArray, Frames, IntArray, Runtime, UInt8Array
+from glyphrank.records import Encoded, FloatArray, Frames, IntArray, UInt8Array
+from glyphrank.runtime import Runtime
 
 
 @dataclass(frozen=True)

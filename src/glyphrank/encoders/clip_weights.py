@@ -9,7 +9,7 @@ from typing import ClassVar
 from glyphrank.encoders.clip_folder import OPEN_CLIP, TEXT_MODEL, UNTRAINED
 from glyphrank.encoders.layout import Layout
 from glyphrank.encoders.weights import Weights
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 
 
 @dataclass(frozen=True)

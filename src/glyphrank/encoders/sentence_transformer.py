@@ -18,7 +18,8 @@ from glyphrank.encoders.weights import Weights
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.identity import Stamp, stamps_of
 from glyphrank.packages import import_package
-from glyphrank.records import Encoded, IntArray, Runtime
+from glyphrank.records import Encoded, IntArray
+from glyphrank.runtime import Runtime
 
 
 @dataclass(frozen=True)

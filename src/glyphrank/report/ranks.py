@@ -1,8 +1,9 @@
-"""`ranks.csv`: where every relevant item stands, one line for each (query, relevant item) pair."""
+"""`ranks.csv`: where every relevant item stands, one line a (query, relevant item) pair; `ranked_10.json`: lists."""
 
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -26,6 +27,18 @@ def write_ranks(path: Path, ranks: Mapping[Direction, Ranks], rule: TieRule) -> 
         writer.writerow(HEADER)
         for direction, found in ranks.items():
             writer.writerows(_rows(direction, found, rule))
+
+
+def write_ranked(path: Path, ranks: Ranks, depth: int = 10) -> None:
+    """Writes the first places of every query's list as JSON: query id -> item ids, best first, ids as published.
+
+    The ranked list that the SDS KoPub card (arXiv:2511.04910) judges; an item that was not retrieved is not in it.
+    """
+    lists = {
+        query: [ranks.item_ids[item] for item in items[:depth].tolist()]
+        for query, (items, _) in zip(ranks.query_ids, ranks.top, strict=True)
+    }
+    path.write_text(json.dumps(lists, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _rows(direction: Direction, ranks: Ranks, rule: TieRule) -> Iterator[tuple[str, ...]]:

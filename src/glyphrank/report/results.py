@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from functools import partial
@@ -20,23 +20,26 @@ import yaml
 from glyphrank.errors import DataError
 from glyphrank.identity import digest_file
 from glyphrank.outcome import Report
-from glyphrank.records import Direction, Ranks
-from glyphrank.report.ranks import write_ranks
+from glyphrank.records import Direction, IntArray, Ranks
+from glyphrank.report.ranks import write_ranked, write_ranks
+from glyphrank.report.scores import copy_scores
 from glyphrank.ties import TieRule
 from glyphrank.trec import write_run
 from glyphrank.whole_files import replace_whole
 
-REPORT, RANKS, RUN, CONFIG = "report.json", "ranks.csv", "run.trec", "config.yaml"
+REPORT, RANKS, RUN, RANKED, CONFIG = "report.json", "ranks.csv", "run.trec", "ranked_10.json", "config.yaml"
+FILES = (RANKS, RUN, RANKED)
+"""What a result holds beside its report."""
 CHECKSUMS, LOGGED = "checksums.json", "runs.jsonl"
 
 logger = logging.getLogger(__name__)
 
 
-def folder(results: Path) -> Path:
-    """The store's folder, made if it is not there; a DataError where it cannot be."""
-    with _writing(results):
-        results.mkdir(parents=True, exist_ok=True)
-    return results
+def folder(place: Path) -> Path:
+    """A folder of the store, made if it is not there; a DataError where it cannot be."""
+    with _writing(place):
+        place.mkdir(parents=True, exist_ok=True)
+    return place
 
 
 def any_stored(results: Path) -> bool:
@@ -44,12 +47,18 @@ def any_stored(results: Path) -> bool:
     return next(results.glob(f"*/{CHECKSUMS}"), None) is not None
 
 
-def find(results: Path, identity: str) -> Report | None:
-    """The stored report, None when there is none or a file of the result is damaged (it is then made again)."""
+def find(results: Path, identity: str, wanted: Iterable[str] = ()) -> Report | None:
+    """The stored report, None when there is none or a file of the result is damaged (it is then made again).
+
+    Args:
+        wanted: names of further files that the result must have.
+    """
     place = results / identity
     try:
         checksums = json.loads((place / CHECKSUMS).read_text(encoding="utf-8"))
-        damaged = [name for name in (REPORT, RANKS, RUN) if digest_file(place / name) != checksums[name]]
+        if not checksums.keys() >= set(wanted):
+            return None
+        damaged = [name for name in (REPORT, *FILES, *wanted) if digest_file(place / name) != checksums[name]]
         stored = json.loads((place / REPORT).read_text(encoding="utf-8"))
         report = Report(**{field.name: stored[field.name] for field in fields(Report)})
     except FileNotFoundError:
@@ -63,8 +72,13 @@ def find(results: Path, identity: str) -> Report | None:
     return replace(report, notes=tuple(report.notes))
 
 
-def keep(results: Path, report: Report, ranks: Mapping[Direction, Ranks], rule: TieRule) -> Path:
+def keep(
+    results: Path, report: Report, ranks: Mapping[Direction, Ranks], rule: TieRule, further: Iterable[str] = ()
+) -> Path:
     """Writes a result and returns its folder.
+
+    Args:
+        further: names of files that lie in the folder already and belong to the result.
 
     Raises:
         DataError: the folder cannot be written; nothing half-written is left under a final name.
@@ -74,22 +88,29 @@ def keep(results: Path, report: Report, ranks: Mapping[Direction, Ranks], rule: 
         place.mkdir(parents=True, exist_ok=True)
         replace_whole(place / RANKS, lambda path: write_ranks(path, ranks, rule))
         replace_whole(place / RUN, lambda path: write_run(path, ranks[Direction.t2v], "glyphrank"))
+        replace_whole(place / RANKED, lambda path: write_ranked(path, ranks[Direction.t2v]))
         _write_report(place, report)
-        checksums = {name: digest_file(place / name) for name in (REPORT, RANKS, RUN)}
+        checksums = {name: digest_file(place / name) for name in (REPORT, *FILES, *sorted(further))}
         replace_whole(place / CHECKSUMS, lambda path: path.write_text(json.dumps(checksums, indent=2) + "\n"))
     return place
 
 
-def deliver(results: Path, report: Report, folder: Path) -> None:
+def deliver(results: Path, report: Report, folder: Path, orders: Mapping[str, IntArray] | None = None) -> None:
     """Puts a stored result's files into a run's own folder, with this run's config.
+
+    Args:
+        orders: asks for the scores too, and for those with their columns in other orders: name of the file -> (n,)
+            columns (`scores.orders_of`).
 
     Raises:
         DataError: the folder cannot be written.
     """
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (RANKS, RUN):
+        for name in FILES:
             replace_whole(folder / name, partial(shutil.copyfile, results / report.identity / name))
+        if orders is not None:
+            copy_scores(results / report.identity, folder, orders)
         _write_report(folder, report)
 
 

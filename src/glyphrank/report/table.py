@@ -20,7 +20,15 @@ COLUMNS = {
     "median_rank": "MdR",
     "mean_rank": "MnR",
 }
+SLICE_COLUMNS = {
+    **{f"hit_rate_at_{k}": f"hit@{k}" for k in (1, 3, 5, 10)},
+    **{f"ndcg_at_{k}": f"nDCG@{k}" for k in (3, 5, 10)},
+    "median_rank": "MdR",
+    "mean_rank": "MnR",
+}
 REVERSE = "v2t/"
+MOST_VALUES = 12
+"""A field of the queries with more values has no table here; its numbers are in the report."""
 NO_LIMIT = 10_000
 """Columns of a file or pipe: nothing is cut or broken there."""
 
@@ -37,15 +45,48 @@ def show(report: Report, reused: bool, stream: TextIO) -> None:
             f"incomplete: {failed} of {report.counts['items']} items could not be read; channels that needed them "
             "do not retrieve them"
         )
+    for name, value in report.tags.items():
+        console.print(escape(f"{name.replace('_', ' ')}: {value}"))
     title = f"{report.task}: {report.counts['queries']} queries, {report.counts['items']} items"
     console.print(escape(f"{title} ({'stored result ' if reused else ''}{report.identity[:12]})"))
+    console.print(escape(f"seen: {_seen(report.views)}"))
     console.print(_table(report))
+    for field, values in report.slices.items():
+        if 1 < len(values) <= MOST_VALUES:
+            console.print(_slices(field, values))
     if any(_bracket(bounds, name) for name, bounds in report.bounds.items() if name.removeprefix(REVERSE) in COLUMNS):
         console.print("in brackets: the worst and the best value that other orders of equal scores would give")
     if report.losses:
         console.print(escape(_lost(report)))
     for note in report.notes:
         console.print(escape(f"note: {note}"))
+
+
+def _seen(views: Mapping[str, Mapping[str, str | int]]) -> str:
+    """What each channel saw, and the size of its vectors, on one line."""
+    parts = []
+    for name, view in views.items():
+        source = f" ({view['source']})" if view.get("source") else ""
+        size = f", vectors of {view['vector_size']}, not projected" if "vector_size" in view else ""
+        parts.append(f"{name}: {view['view']}{source}{size}")
+    return "; ".join(parts)
+
+
+def _slices(field: str, values: Mapping[str, Mapping[str, float]]) -> Table:
+    """The run's own metrics for each value of a field of the queries."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table()
+    table.add_column(escape(field))
+    for title in ("queries", *SLICE_COLUMNS.values()):
+        table.add_column(title, justify="right")
+    for value, metrics in values.items():
+        for start in ("", REVERSE):
+            if f"{start}queries" in metrics:
+                cells = (_cell(metrics, {}, start + name) for name in SLICE_COLUMNS)
+                table.add_row(escape(start + value), str(int(metrics[f"{start}queries"])), *cells)
+    return table
 
 
 def _lost(report: Report) -> str:

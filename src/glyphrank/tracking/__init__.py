@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from glyphrank.outcome import Report
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from glyphrank.tracking.start import Start
 
 

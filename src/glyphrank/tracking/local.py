@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from glyphrank.tracking import TrackedRun
 from glyphrank.tracking.database import open_database
 from glyphrank.tracking.run import open_run

@@ -29,16 +29,16 @@ class Numbers:
 def numbers(report: Report) -> Numbers:
     """The report's metrics, each channel's under `channel/<name>/`, and the primary one of each slice.
 
-    A slice is named `slice/<field>/<value>/<primary>`, the loss of an approximate index `loss/<metric>`. Where values
-    are not finite, `not_finite_metrics` counts them.
+    A slice is named `slice/<field>/<value>/<primary>` (in both directions, where both are measured), the loss of an
+    approximate index `loss/<metric>`. Where values are not finite, `not_finite_metrics` counts them.
     """
+    primary = (report.primary.removeprefix("v2t/"), f"v2t/{report.primary.removeprefix('v2t/')}")
     named: list[tuple[tuple[str, ...], float]] = [((name,), value) for name, value in report.metrics.items()]
     for channel, metrics in report.channels.items():
         named += [(("channel", channel, name), value) for name, value in metrics.items()]
     for field, values in report.slices.items():
         for value, metrics in values.items():
-            if report.primary in metrics:
-                named.append((("slice", field, value, report.primary), metrics[report.primary]))
+            named += [(("slice", field, value, name), metrics[name]) for name in primary if name in metrics]
     named += [(("loss", name), value) for name, value in report.losses.items()]
     stored: dict[str, float] = {}
     renamed: dict[str, str] = {}
@@ -61,6 +61,9 @@ def report_tags(report: Report, reused: bool) -> dict[str, str]:
     tags = {"identity": report.identity, "reused": str(reused).lower()}
     tags |= {stored_name(f"lineage.{stage}"): value for stage, value in report.lineage.items()}
     tags |= {stored_name(name): value for name, value in report.tags.items()}
+    for channel, view in report.views.items():
+        seen = (str(view[name]) for name in ("view", "source") if view.get(name))
+        tags[stored_name(f"view.{channel}")] = ": ".join(seen)
     failed = report.counts.get("failed_items", 0)
     if failed:
         tags["incomplete"] = f"{failed} of {report.counts.get('items', 'the')} items could not be read"

@@ -15,8 +15,8 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from glyphrank.errors import ConfigError
-from glyphrank.records import Runtime
 from glyphrank.redaction import redact_text
+from glyphrank.runtime import Runtime
 from glyphrank.tracking import TrackedRun
 from glyphrank.tracking.client import Client, connect, load_client
 from glyphrank.tracking.database import open_database

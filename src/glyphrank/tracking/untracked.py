@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from glyphrank.outcome import Report
-from glyphrank.records import Runtime
+from glyphrank.runtime import Runtime
 from glyphrank.tracking.start import Start
 
 
