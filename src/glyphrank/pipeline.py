@@ -59,10 +59,10 @@ class Executed:
 def execute(run: Run, config: Mapping[str, object]) -> Executed:
     """Runs the experiment, or takes its stored result.
 
+    A result with failed items is measured again: the failure may have passed, and everything else comes from the cache.
+
     Args:
         config: the resolved configuration for the report, secrets removed.
-
-    A result with failed items is measured again: the failure may have passed, and everything else comes from the cache.
 
     Raises:
         DataError: an input is missing or damaged; ConfigError: a component cannot work here.

@@ -86,7 +86,7 @@ def test_windows_become_texts_of_their_own_and_one_score_an_item(folder: Path) -
 def test_windows_of_frames_without_a_count_are_refused_by_name(folder: Path) -> None:
     message = refused("run", "frames=fps_1", "transcript=windows", cwd=folder)
     assert message.count("\n") == 2
-    assert "transcript.windows: Interpolation key 'frames.count' not found [transcript=windows]" in message
+    assert "transcript.windows: Interpolation key 'frames.count' not found; give transcript.windows=VALUE" in message
 
 
 TEXTS = {
