@@ -147,7 +147,7 @@ def test_build_with_parts_that_do_not_go_together_says_why(overrides: list[str],
     [
         ["metrics=kopub_task1"],
         ["metrics=textvr", "ocr=easyocr_en"],
-        ["metrics=textvr", "metrics.sources=[embedded]"],
+        ["metrics=textvr", "metrics.sources=[embedded]", "metrics.benchmark=null"],
         ["metrics=kopub_task2", "encoder@lexical=none", "encoder@visual=clip_vit_b_32"],
         # Nothing is read, so that it does not matter what the ocr would read.
         ["metrics=textvr", "encoder@lexical=none", "encoder@visual=clip_vit_b_32"],

@@ -43,7 +43,7 @@ SCORES = np.array([[2, 2, 1], [1, 0, MISS], [1, 0, 0]], dtype=np.float32)
 
 
 def _protocol(ties: TieRule = TieRule.pessimistic) -> Protocol:
-    return Protocol((1, 20), (Direction.t2v, Direction.v2t), ties, (View.text,), tuple(Source), "ndcg_at_10")
+    return Protocol((1, 20), (Direction.t2v, Direction.v2t), ties, (View.text,), tuple(Source), None, "ndcg_at_10")
 
 
 def _task(slices: list[dict[str, str]] | None = None) -> Task:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from glyphrank.errors import DataError
-from glyphrank.metrics import Protocol, evaluate, names, per_query, prefix, sliced
+from glyphrank.metrics import Benchmark, Protocol, evaluate, names, per_query, prefix, sliced
 from glyphrank.ranking import RankCounter, reverse
 from glyphrank.records import Direction, Ranks, Source, View
 from glyphrank.ties import TieRule, tied_queries
@@ -237,6 +237,7 @@ def _protocol(**changes: Any) -> Protocol:
         "ties": TieRule.pessimistic,
         "views": (View.text,),
         "sources": (Source.embedded,),
+        "benchmark": None,
         "primary": "ndcg_at_10",
     }
     return Protocol(**{**fields, **changes})
@@ -257,6 +258,19 @@ def test_protocol_takes_a_primary_of_its_directions() -> None:
         ({"sources": ()}, r"sources is \[\]; wanted at least one"),
         ({"sources": (Source.scene, Source.scene)}, "sources"),
         ({"directions": ()}, "directions"),
+        (
+            {"benchmark": Benchmark.kopub_task1, "views": tuple(View)},
+            "views is text, frames, but kopub_task1 allows text ",
+        ),
+        (
+            {"benchmark": Benchmark.kopub_task1, "sources": (Source.scene,)},
+            "sources is scene, but kopub_task1 allows emb",
+        ),
+        (
+            {"benchmark": Benchmark.kopub_task2},
+            "views is text, but kopub_task2 allows frames only; choose metrics=pages",
+        ),
+        ({"benchmark": Benchmark.textvr}, "sources is embedded, but textvr allows published, scene only"),
         ({"primary": "ndcg@10"}, "'ndcg@10'; wanted one of hit_rate_at_1"),
         ({"primary": "v2t/ndcg_at_10"}, "wanted one of"),
     ],

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
@@ -29,6 +30,22 @@ _SAME = 1e-12
 """Differences up to here are rounding, no effect of an order."""
 
 
+class Benchmark(StrEnum):
+    """Published evaluations that say what may be seen, so that nothing else can be reported under their names."""
+
+    kopub_task1 = "kopub_task1"
+    kopub_task2 = "kopub_task2"
+    textvr = "textvr"
+
+
+_ALLOWED: Mapping[Benchmark, tuple[tuple[View, ...], tuple[Source, ...]]] = {
+    Benchmark.kopub_task1: ((View.text,), (Source.embedded, Source.published)),
+    Benchmark.kopub_task2: ((View.frames,), tuple(Source)),
+    Benchmark.textvr: (tuple(View), (Source.published, Source.scene)),
+}
+"""Views, and sources of text. Sources: the cards of SDS KoPub VDR (arXiv:2511.04910) and TextVR (arXiv:2305.03347)."""
+
+
 @dataclass(frozen=True)
 class Protocol:
     """How an evaluation turns rows into numbers.
@@ -39,6 +56,7 @@ class Protocol:
         ties: the order of equal scores.
         views: what channels may use.
         sources: where the text of text channels may come from; without effect where views lack `text`.
+        benchmark: whose name the numbers bear; views and sources then stay within what it lets channels see.
         primary: the metric that stands for the run, e.g. `ndcg_at_10` or `v2t/hit_rate_at_1`.
 
     Raises:
@@ -52,6 +70,7 @@ class Protocol:
     ties: TieRule
     views: tuple[View, ...]
     sources: tuple[Source, ...]
+    benchmark: Benchmark | None
     primary: str
 
     def __post_init__(self) -> None:
@@ -61,9 +80,20 @@ class Protocol:
                 raise ValueError(f"{name} is {list(values)}; wanted at least one, each once")
         if min(self.cutoffs) < 1:
             raise ValueError(f"cutoffs is {list(self.cutoffs)}; wanted numbers of at least 1")
+        if self.benchmark is not None:
+            self._check_benchmark(self.benchmark)
         known = [prefix(way) + name for way in self.directions for name in names(self.cutoffs)]
         if self.primary not in known:
             raise ValueError(f"primary is {self.primary!r}; wanted one of {', '.join(known)}")
+
+    def _check_benchmark(self, benchmark: Benchmark) -> None:
+        for name, allowed in zip(("views", "sources"), _ALLOWED[benchmark], strict=True):
+            if not set(getattr(self, name)) <= set(allowed):
+                found = ", ".join(getattr(self, name))
+                raise ValueError(
+                    f"{name} is {found}, but {benchmark} allows {', '.join(allowed)} only; choose metrics=pages or "
+                    "metrics=clips for numbers that bear no benchmark's name"
+                )
 
 
 def prefix(direction: Direction) -> str:

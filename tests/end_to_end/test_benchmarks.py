@@ -118,6 +118,7 @@ def test_kopub_pages_that_look_alike_are_worked_on_once(place: Path, tmp_path: P
         ("kopub_task1_ocr", ("ocr=embedded_else_easyocr",), "the source scene is read by the ocr, but"),
         ("kopub_task2_image", ("encoder@lexical=bm25_words", "ocr=embedded"), "channel 'lexical' sees text, but"),
         ("kopub_fused", ("metrics=kopub_task1",), "channel 'visual' sees frames"),
+        ("kopub_task1_text", ("metrics.views=[text,frames]",), "views is text, frames, but kopub_task1 allows"),
         ("textvr_ocr", ("ocr=embedded",), "the source embedded is read by the ocr, but"),
     ],
 )
