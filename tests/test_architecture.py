@@ -11,8 +11,9 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "glyphrank"
 FILES = sorted(SOURCE.rglob("*.py"))
 LAYERS = {
-    0: {"__init__", "errors", "ids", "outcome", "records", "runtime"},
+    0: {"__init__", "errors", "faults", "ids", "outcome", "records", "runtime"},
     1: {
+        "benchmark",
         "cache",
         "ceilings",
         "devices",
@@ -46,6 +47,7 @@ LAYERS = {
         "transcript",
         "windows",
         "trec",
+        "trec_lines",
         "whole_files",
         "written_out",
     },

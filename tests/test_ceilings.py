@@ -79,6 +79,23 @@ def test_the_best_caption_of_a_video_counts() -> None:  # case M10
     assert metrics["recall_at_1"] == pytest.approx((0 + 1 / 2 + 1 / 2) / 3)
 
 
+def test_what_nobody_can_see_counts_in_a_querys_total() -> None:
+    queries = _side({"q0": "c", "q1": "a", "q2": "c"})
+    items = _side({"d0": "y", "d1": "w", "d2": None})
+    relevant = {"q0": {"d1": 3.0}, "q1": {"d2": 2.0}, "q2": {"d0": 1.0, "d2": 2.0}}
+    metrics = ceiling(queries, items, relevant, Direction.t2v, TieRule.pessimistic, (1,))
+    assert metrics["recall_at_1"] == pytest.approx(1 / 3)
+    assert not ideal(queries, items, relevant, Direction.t2v).is_exact
+
+
+def test_a_query_that_cannot_be_served_competes_with_none() -> None:
+    queries, items = _side({"q0": "c", "q1": "c"}), _side({"a": "1", "b": "2", "c": None})
+    relevant = {"q0": {"a": 1.0, "b": 2.0, "c": 4.0}, "q1": {"c": 2.0}}
+    found = ideal(queries, items, relevant, Direction.t2v)
+    assert found.is_exact
+    assert found.ranks.higher.tolist() == [1, 0, 0, 0]
+
+
 def test_labels_must_be_as_many_as_ids() -> None:
     with pytest.raises(ValueError, match="1 labels for 2 ids"):
         Side(("a", "b"), ("1",))
@@ -109,16 +126,16 @@ def test_the_repeated_captions_of_textvr_bound_every_ranker(
 
 
 @given(
-    st.lists(st.sampled_from(["x", "y"]), min_size=1, max_size=4),
-    st.lists(st.sampled_from(["1", "2", "3"]), min_size=2, max_size=5),
+    st.lists(st.sampled_from(["x", "y", None]), min_size=1, max_size=4),
+    st.lists(st.sampled_from(["1", "2", "3", None]), min_size=2, max_size=5),
     st.data(),
 )
 def test_no_ranking_without_other_ties_is_better_where_the_ceiling_is_exact(
-    texts: list[str], looks: list[str], data: st.DataObject
+    texts: list[str | None], looks: list[str | None], data: st.DataObject
 ) -> None:
     queries = Side(tuple(f"q{n}" for n in range(len(texts))), tuple(texts))
     items = Side(tuple(f"i{n}" for n in range(len(looks))), tuple(looks))
-    gains = st.dictionaries(st.sampled_from(items.ids), st.sampled_from([1.0, 2.0]), min_size=1, max_size=2)
+    gains = st.dictionaries(st.sampled_from(items.ids), st.sampled_from([1.0, 2.0]), min_size=1, max_size=3)
     relevant = {name: data.draw(gains) for name in queries.ids}
     direction = data.draw(st.sampled_from(list(Direction)))
     rule = data.draw(st.sampled_from(STRICT))
@@ -145,6 +162,7 @@ def _alike(side: Side) -> list[list[int]]:
     return [
         [position for position, label in enumerate(side.labels) if label == wanted]
         for wanted in dict.fromkeys(side.labels)
+        if wanted is not None
     ]
 
 
@@ -159,8 +177,8 @@ def _every_ranking(
     names = [asking.ids[position] for position in members]
     gains = {name: relevant[name] for name in names if name in relevant}
     found: dict[str, list[float]] = {}
-    for order in itertools.permutations(dict.fromkeys(gallery.labels)):
-        row = [-float(order.index(label)) for label in gallery.labels]
+    for order in itertools.permutations(dict.fromkeys(label for label in gallery.labels if label is not None)):
+        row = [-np.inf if label is None else -float(order.index(label)) for label in gallery.labels]
         counter = RankCounter(Direction.t2v, names, gallery.ids, gains, 0)
         counter.add(np.arange(len(names)), np.array([row] * len(names)))
         for name, values in per_query(counter.finish(), (2,), rule).items():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from glyphrank.impossible import contradictions, ndcg_limits
+from glyphrank.impossible import contradictions, contradictions_as_written, ndcg_limits
 
 CUTOFFS = (1, 3, 5, 10)
 PAPER = ({1: 0.41, 3: 0.68, 5: 0.75, 10: 0.82}, {3: 0.46, 5: 0.49, 10: 0.57})
@@ -88,6 +88,43 @@ def test_a_number_may_be_off_by_half_a_unit_of_its_last_place() -> None:
     assert contradictions({1: 0.413, 3: 0.41}, {}, 2) == []
 
 
+def test_each_number_is_rounded_as_it_was_written() -> None:
+    places = np.repeat([1, 3, 50], [4149, 2700, 3151])
+    assert [f"{np.mean(places <= k):.4f}" for k in (1, 3)] == ["0.4149", "0.6849"]
+    gains = np.where(places <= 3, 1 / np.log2(places + 1), 0)
+    assert f"{np.mean(gains):.3f}" == "0.550"
+    assert contradictions_as_written({1: "0.41", 3: "0.68"}, {3: "0.550"}) == []
+    places = np.repeat([1, 2, 50], [4149, 2700, 3151])
+    assert f"{np.mean(np.where(places <= 3, 1 / np.log2(places + 1), 0)):.3f}" == "0.585"
+    assert contradictions_as_written({1: "0.41", 3: "0.68"}, {3: "0.585"}) == []
+    assert contradictions_as_written({1: ".7", 3: ".683"}, {}) == []
+    assert contradictions_as_written({1: ".413", 3: ".4", 5: ".405"}, {1: ".4"}) == [
+        "recall_at_5 is 0.405, below recall_at_1 0.413; it cannot fall as the cut-off grows"
+    ]
+
+
+def test_each_number_is_shown_as_it_was_written() -> None:
+    assert contradictions_as_written({1: ".4", 3: ".683"}, {3: "0.46"}) == [
+        "ndcg_at_3 is 0.46, but recall_at_1 0.4 and recall_at_3 0.683 force it to lie between 0.5415 and 0.5786 "
+        "(between 0.5163 and 0.5973 with the rounding of each recall)"
+    ]
+    assert contradictions_as_written({1: ".7", 3: ".683"}, {3: ".6"}) == [
+        "ndcg_at_3 is 0.6, but recall_at_1 0.7 and recall_at_3 0.683 force it to lie between 0.6663 and 0.6835 with "
+        "the rounding of each recall"
+    ]
+
+
+def test_the_finer_of_two_equal_numbers_counts() -> None:
+    (found,) = contradictions_as_written({1: ".4", 3: ".683"}, {1: "0.413", 3: ".50"})
+    assert "ndcg_at_1 0.413 and recall_at_3 0.683 force it to lie between 0.5480 and 0.5834" in found
+
+
+@pytest.mark.parametrize(("recalls", "named"), [({0: ".5"}, "cut-off 0"), ({1: "x"}, "'x'")])
+def test_what_is_no_number_at_a_cut_off_is_refused(recalls: dict[int, str], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        contradictions_as_written(recalls, {})
+
+
 def test_nothing_to_compare_is_no_contradiction() -> None:
     assert contradictions({}, {}, 2) == contradictions({}, {10: 0.5}, 2) == contradictions({10: 0.5}, {}, 2) == []
 
@@ -127,6 +164,22 @@ def test_numbers_of_real_rankings_never_contradict(ranks: list[int], decimals: i
     gains = 1 / np.log2(places + 1)
     ndcgs = {k: round(float(np.mean(gains * (places <= k))), decimals) for k in CUTOFFS}
     assert contradictions(recalls, ndcgs, decimals) == []
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 12), st.integers(1, 2500)), min_size=1, max_size=6),
+    st.lists(st.integers(1, 5), min_size=8, max_size=8),
+    st.sets(st.integers(0, 7), max_size=6),
+)
+def test_true_numbers_with_decimals_of_their_own_never_contradict(
+    counts: list[tuple[int, int]], decimals: list[int], left_out: set[int]
+) -> None:
+    places = np.repeat(*np.array(counts).T)
+    gains = 1 / np.log2(places + 1)
+    exact = [float(np.mean(places <= k)) for k in CUTOFFS] + [float(np.mean(gains * (places <= k))) for k in CUTOFFS]
+    written = [f"{value:.{count}f}" for value, count in zip(exact, decimals, strict=True)]
+    rows = [{CUTOFFS[n % 4]: written[n] for n in range(first, first + 4) if n not in left_out} for first in (0, 4)]
+    assert contradictions_as_written(rows[0], rows[1]) == []
 
 
 class _Programme:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glyphrank.benchmark import Benchmark
 from glyphrank.errors import DataError
-from glyphrank.metrics import Benchmark, Protocol, evaluate, names, per_query, prefix, sliced
+from glyphrank.metrics import Protocol, evaluate, names, per_query, prefix, sliced
 from glyphrank.ranking import RankCounter, reverse
 from glyphrank.records import Direction, Ranks, Source, View
 from glyphrank.ties import TieRule, tied_queries

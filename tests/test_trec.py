@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from glyphrank.errors import DataError
+from glyphrank.faults import Faults
 from glyphrank.ranking import RankCounter
 from glyphrank.records import Direction
-from glyphrank.trec import read_qrels, read_run, write_qrels, write_run
+from glyphrank.trec import gather_qrels, read_qrels, read_run, write_qrels, write_run
 from ranked import rank
 
 ODD = "공고/2024 + (안) [3]_9 100%\u3000ｆ%20"
@@ -102,12 +103,47 @@ def test_read_qrels_names_file_and_line_of_a_fault(tmp_path: Path, text: str, me
         read_qrels(_file(tmp_path, text))
 
 
+def test_the_faults_of_all_lines_of_judgements_come_together(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        read_qrels(_file(tmp_path, "q\ta\t1\nq\tb\tmuch\nq\ta\t2\nq\n\n\ta\t1\n" + "q\tc\tx\n" * 9))
+    assert str(caught.value).endswith("and 8 more")
+    faults = [fault.removeprefix(f"{tmp_path / 'qrels.tsv'}: ") for fault in caught.value.faults]
+    assert faults[:4] == [
+        "line 2: the score 'much'; wanted a finite number",
+        "line 1 gives query 'q', item 'a' the gain 1 and line 3 the gain 2; wanted one gain for a pair; "
+        "remove the wrong one",
+        "line 4: 1 tab-separated columns; wanted query, item and score",
+        "line 6: an empty query id; wanted text",
+    ]
+    assert [fault.partition(":")[0] for fault in faults[4:]] == [f"line {number}" for number in range(7, 16)]
+
+
+def test_files_that_make_one_table_are_read_as_one(tmp_path: Path) -> None:
+    texts = {
+        "a": "query-id\tcorpus-id\tscore\nq\ta\t1\n",
+        "b": "q 0 a 2\nq 0 b 1\nr 0 a x\n",
+        "c": "",
+        "d": "x\ty\tz\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    faults = Faults(tmp_path)
+    qrels = gather_qrels({name: tmp_path / name for name in texts}, faults)
+    assert qrels.gains == {"q": {"a": 1.0, "b": 1.0}}
+    with pytest.raises(DataError) as caught:
+        faults.stop()
+    first, second, *rest = (fault.removeprefix(f"{tmp_path}: ") for fault in caught.value.faults)
+    assert first.startswith("a line 2 gives query 'q', item 'a' the gain 1 and b line 1 the gain 2")
+    assert second == "b line 3: the gain 'x'; wanted a finite number"
+    assert [fault[:9] for fault in rest] == ["c: the fi", "d: line 1"]
+
+
 def test_files_that_are_missing_or_not_utf8_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none\.trec: cannot be read"):
         read_run(tmp_path / "none.trec")
     path = tmp_path / "cp949.trec"
     path.write_bytes("q Q0 a 1 0.5 t\nq Q0 한글 2 0.4 t\n".encode("cp949"))
-    with pytest.raises(DataError, match=r"cp949\.trec, line 2: bytes that are not UTF-8"):
+    with pytest.raises(DataError, match=r"cp949\.trec: line 2: bytes that are not UTF-8"):
         read_run(path)
 
 
@@ -122,7 +158,7 @@ def test_read_run_keeps_the_order_of_lines(tmp_path: Path) -> None:
     [("q Q0 a 1 0.5", "5 columns"), ("q Q0 a 1 inf t", "the score 'inf'"), ("q Q0 a 1 nan t", "the score 'nan'")],
 )
 def test_read_run_names_file_and_line_of_a_fault(tmp_path: Path, line: str, message: str) -> None:
-    with pytest.raises(DataError, match=rf"run\.trec, line 2: {message}"):
+    with pytest.raises(DataError, match=rf"run\.trec: line 2: {message}"):
         read_run(_file(tmp_path, f"q Q0 z 1 0.9 t\n{line}\n", "run.trec"))
 
 

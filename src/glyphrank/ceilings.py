@@ -73,8 +73,9 @@ def ideal(queries: Side, items: Side, relevant: Mapping[str, Mapping[str, float]
     all else below. They are ordered by the gain that they bring to the queries of the group (of each query's total) for
     each place that they take, so those that serve most queries first, and the smaller first among equals: the order of
     the least mean rank where each query has one relevant item (Smith's rule). It is the best order for every metric
-    where there is one such group of items, or where all of them have one member and the queries have one relevant item
-    each or are but one.
+    where there is one such group of items, or where all of them have one member and no two queries of the group compete
+    unevenly: those that can be served at all are but one, or have one relevant item each, the unseen ones counted (with
+    two, one of them unseen, a place is worth half in recall and all of a hit).
 
     Args:
         relevant: query id -> {item id: gain}, gains above 0, of known ids, which are matched in NFC.
@@ -87,7 +88,7 @@ def ideal(queries: Side, items: Side, relevant: Mapping[str, Mapping[str, float]
     stand: dict[tuple[int, int], tuple[int, int, int]] = {}
     is_exact = True
     for members in _alike(asking.labels):
-        wanted = {query: {i: g for i, g in pairs[query].items() if groups.of[i] is not None} for query in members}
+        wanted = {query: pairs[query] for query in members if any(groups.of[item] is not None for item in pairs[query])}
         order = groups.ordered(wanted)
         is_exact &= _is_best([len(groups.members[label]) for label in order], list(wanted.values()))
         stand |= groups.places(wanted, order)
@@ -110,13 +111,18 @@ class _Groups:
             self._before[alike] = np.arange(len(alike))
 
     def ordered(self, wanted: Mapping[int, Mapping[int, float]]) -> list[Hashable]:
-        """The groups that hold something that is wanted, best first; among equals by their place in the gallery."""
+        """The groups that hold something that is wanted, best first; among equals by their place in the gallery.
+
+        A query's total counts what nobody can see too, as recall and nDCG do.
+        """
         weight: dict[Hashable, float] = {}
         first: dict[Hashable, int] = {}
         for gains in wanted.values():
             total = sum(gains.values())
             for item, gain in gains.items():
                 label = self.of[item]
+                if label is None:
+                    continue
                 weight[label] = weight.get(label, 0.0) + gain / total
                 first[label] = min(item, first.get(label, item))
         size = {label: len(self.members[label]) for label in weight}
@@ -132,17 +138,23 @@ class _Groups:
             higher[label] = filled
             filled += len(self.members[label])
         return {
-            (query, item): (higher[self.of[item]], len(self.members[self.of[item]]), int(self._before[item]))
+            (query, item): (higher[label], len(self.members[label]), int(self._before[item]))
             for query, gains in wanted.items()
             for item in gains
+            if (label := self.of[item]) is not None
         }
 
 
 def _is_best(sizes: Sequence[int], wanted: Sequence[Mapping[int, float]]) -> bool:
-    """Whether no other order of the groups is better for some metric; see `ideal`."""
+    """Whether no other order of the groups is better for some metric; see `ideal`.
+
+    Args:
+        sizes: of the groups that hold something that is wanted.
+        wanted: the gains of each query that one of these serves, of unseen items too.
+    """
     if len(sizes) <= 1:
         return True
-    return max(sizes) == 1 and (len(wanted) == 1 or all(len(gains) <= 1 for gains in wanted))
+    return max(sizes) == 1 and (len(wanted) == 1 or all(len(gains) == 1 for gains in wanted))
 
 
 def _alike(labels: Sequence[Hashable | None]) -> list[list[int]]:

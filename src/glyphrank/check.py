@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from glyphrank.datasets import Dataset
 from glyphrank.errors import ConfigError, DataError
-from glyphrank.impossible import contradictions
+from glyphrank.impossible import contradictions_as_written
 from glyphrank.media import Sampler
 from glyphrank.ocr import OcrEngine
 from glyphrank.records import Media, Task
@@ -62,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="glyphrank check",
         description="What is odd about a dataset: every fault with its ids, duplicates, ceilings. With --recall and "
-        "--ndcg instead: whether published numbers can both be true where each query has one relevant item.",
+        "--ndcg instead: whether published numbers can both be true where each query has one relevant item; each may "
+        "be off by half a unit of the last place that you write.",
     )
     parser.add_argument("overrides", nargs="*", help="as for `glyphrank run`: dataset=folder dataset.root=PATH")
     parser.add_argument("--config-dir", type=Path, metavar="DIR", help="folder of choices of your own")
@@ -86,8 +87,7 @@ def _check_dataset(options: argparse.Namespace) -> int:
     try:
         task = parts.dataset.load(parts.runtime)
     except DataError as error:
-        sys.stderr.write(f"glyphrank: {error}\n")
-        return 1
+        return _tell(error, options.json)
     thin, garbled = getattr(parts.ocr, "thin_below", THIN), getattr(parts.ocr, "garbled_above", GARBLED)
     with Sight(parts.frames, parts.runtime) as sight:
         looks = None if options.skip_media else _look(parts, task, sight)
@@ -96,6 +96,16 @@ def _check_dataset(options: argparse.Namespace) -> int:
     found = audit(task, looks, thin, garbled, read)
     write_out(json.dumps(as_json(found), ensure_ascii=False, indent=2) if options.json else as_text(found))
     return 1 if found.errors else 0
+
+
+def _tell(error: DataError, as_json: bool) -> int:
+    """Prints every fault for which a dataset cannot be loaded, however many, and returns the exit code."""
+    if as_json:
+        told = {"error": str(error).partition("\n")[0], "faults": error.faults}
+        write_out(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        sys.stderr.write("\n".join(["glyphrank: the dataset cannot be loaded:", *error.faults]) + "\n")
+    return 1
 
 
 def _look(parts: _Checked, task: Task, sight: Sight) -> Pixels:
@@ -115,10 +125,7 @@ def _check_numbers(options: argparse.Namespace, parser: argparse.ArgumentParser)
     """Says which published numbers contradict each other."""
     if options.overrides:
         parser.error("--recall and --ndcg speak of published numbers; leave the dataset out")
-    written = [*options.recall.values(), *options.ndcg.values()]
-    decimals = max(len(number.partition(".")[2]) for number in written)
-    recalls, ndcgs = ({k: float(number) for k, number in row.items()} for row in (options.recall, options.ndcg))
-    found = contradictions(recalls, ndcgs, decimals)
+    found = contradictions_as_written(options.recall, options.ndcg)
     if options.json:
         write_out(json.dumps({"contradictions": found}, indent=2))
     else:
@@ -133,5 +140,7 @@ def _numbers(text: str) -> dict[int, str]:
         match = re.fullmatch(r"\s*([1-9]\d*)\s*=\s*(\d*\.?\d+)\s*", part, re.ASCII)
         if match is None:
             raise argparse.ArgumentTypeError(f"found {part!r}; wanted K=NUMBER, such as 10=.82")
+        if int(match[1]) in found:
+            raise argparse.ArgumentTypeError(f"cut-off {match[1]} stands twice; wanted each once")
         found[int(match[1])] = match[2]
     return found

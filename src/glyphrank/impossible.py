@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 _SLACK = 1e-9
 """Differences up to here are rounding of our own."""
@@ -27,20 +28,33 @@ def contradictions(recalls: Mapping[int, float], ndcgs: Mapping[int, float], dec
 
     Args:
         recalls, ndcgs: cut-off -> value as a fraction; `hit_rate` where papers say recall.
-        decimals: places after the point that were written; of `.7` beside `.68` it is 2.
+        decimals: places after the point that each of them was written with; `contradictions_as_written` where these
+            differ.
 
     Raises:
         ValueError: a cut-off is below 1, or decimals below 0.
     """
-    if decimals < 0 or min([*recalls, *ndcgs], default=1) < 1:
-        raise ValueError(f"cut-offs are {[*recalls, *ndcgs]}, decimals {decimals}; wanted at least 1, and at least 0")
-    row = _Row(dict(sorted(recalls.items())), dict(sorted(ndcgs.items())), decimals)
-    found = row.outside() or row.falling()
-    if not found:
-        found = row.beyond_limits()
-    if not found and not _are_possible(row.intervals(row.recalls), row.intervals(row.ndcgs)):
-        found = [f"{row.named()} cannot all be true together, though each nDCG could beside the recalls"]
-    return found
+    return _Row(
+        [_Number("recall", k, value, decimals) for k, value in sorted(recalls.items())],
+        [_Number("ndcg", k, value, decimals) for k, value in sorted(ndcgs.items())],
+    ).found()
+
+
+def contradictions_as_written(recalls: Mapping[int, str], ndcgs: Mapping[int, str]) -> list[str]:
+    """As `contradictions`, of numbers as they stand in print: each may be off by half a unit of its own last place.
+
+    >>> contradictions_as_written({1: ".7", 3: ".683"}, {})
+    []
+    >>> contradictions_as_written({1: ".70", 3: ".683"}, {})
+    ['recall_at_3 is 0.683, below recall_at_1 0.70; it cannot fall as the cut-off grows']
+
+    Raises:
+        ValueError: a cut-off is below 1, or a text is no decimal number.
+    """
+    return _Row(
+        [_Number.written("recall", k, text) for k, text in sorted(recalls.items())],
+        [_Number.written("ndcg", k, text) for k, text in sorted(ndcgs.items())],
+    ).found()
 
 
 def ndcg_limits(recalls: Mapping[int, float], k: int, rounding: float = 0.0) -> tuple[float, float]:
@@ -54,112 +68,159 @@ def ndcg_limits(recalls: Mapping[int, float], k: int, rounding: float = 0.0) -> 
     >>> round(low, 3), round(high, 3)
     (0.545, 0.58)
     """
-    return _limits(recalls, 0, k, rounding)
+    return _limits({cutoff: (value - rounding, value + rounding) for cutoff, value in recalls.items()}, 0, k)
+
+
+@dataclass(frozen=True)
+class _Number:
+    """One number of a table, and how many places after the point it was written with."""
+
+    metric: str
+    cutoff: int
+    value: float
+    decimals: int
+
+    def __post_init__(self) -> None:
+        if self.cutoff < 1 or self.decimals < 0:
+            raise ValueError(f"cut-off {self.cutoff}, {self.decimals} decimals; wanted at least 1, and at least 0")
+
+    @classmethod
+    def written(cls, metric: str, cutoff: int, text: str) -> _Number:
+        """Of a text such as `.683`."""
+        return cls(metric, cutoff, float(text), len(text.strip().partition(".")[2]))
+
+    @property
+    def half(self) -> float:
+        """Half a unit of the last place."""
+        return 10.0**-self.decimals / 2
+
+    @property
+    def interval(self) -> Interval:
+        """What it may truly be."""
+        return self.value - self.half, self.value + self.half
+
+    @property
+    def name(self) -> str:
+        return f"{self.metric}_at_{self.cutoff}"
+
+    def __str__(self) -> str:
+        return f"{self.value:.{self.decimals}f}"
+
+    def is_above(self, other: _Number) -> bool:
+        """Whether no rounding explains that it is the larger. Where intervals touch, both are written alike."""
+        return self.interval[0] - other.interval[1] > -_SLACK
 
 
 class _Row:
     """One row of a table, as it was printed; cut-offs ascend."""
 
-    def __init__(self, recalls: Mapping[int, float], ndcgs: Mapping[int, float], decimals: int) -> None:
-        self.recalls = recalls
-        self.ndcgs = ndcgs
-        self._decimals = decimals
-        self._unit = 10.0**-decimals
-        first = {1: ndcgs[1]} if 1 in ndcgs else {}
-        self._known = first | dict(recalls)  # nDCG at 1 is recall at 1
+    def __init__(self, recalls: Sequence[_Number], ndcgs: Sequence[_Number]) -> None:
+        self._recalls = recalls
+        self._ndcgs = ndcgs
+        known = {number.cutoff: number for number in recalls}
+        for number in ndcgs:  # nDCG at 1 is recall at 1
+            if number.cutoff == 1 and (1 not in known or number.decimals > known[1].decimals):
+                known[1] = number
+        self._known = dict(sorted(known.items()))
 
-    def outside(self) -> list[str]:
+    def found(self) -> list[str]:
+        """Every contradiction; that of all numbers together where no smaller one is found."""
+        found = self._outside() or self._falling() or self._beyond_limits()
+        if not found and not _are_possible([{n.cutoff: n.interval for n in row} for row in self._rows()]):
+            others = [number for number in self._ndcgs if number.cutoff > 1]
+            every = _listed([*self._known.values(), *others])
+            found = [f"{every} cannot all be true together, though each nDCG could beside the recalls"]
+        return found
+
+    def _rows(self) -> tuple[Sequence[_Number], Sequence[_Number]]:
+        return self._recalls, self._ndcgs
+
+    def _outside(self) -> list[str]:
         """Values that are no fractions."""
         return [
-            f"{name}_at_{k} is {value:g}; wanted a fraction from 0 to 1"
-            for name, values in (("recall", self.recalls), ("ndcg", self.ndcgs))
-            for k, value in values.items()
-            if not -_SLACK <= value <= 1 + _SLACK
+            f"{number.name} is {number.value:g}; wanted a fraction from 0 to 1"
+            for number in itertools.chain(*self._rows())
+            if not -_SLACK <= number.value <= 1 + _SLACK
         ]
 
-    def falling(self) -> list[str]:
-        """Values that fall as the cut-off grows, by a whole unit at least, and nDCG at 1 that is not recall at 1."""
-        found = [
-            f"{name}_at_{k} is {self._text(value)}, below {name}_at_{before} {self._text(values[before])}; "
-            "it cannot fall as the cut-off grows"
-            for name, values in (("recall", self.recalls), ("ndcg", self.ndcgs))
-            for before, (k, value) in zip(values, list(values.items())[1:], strict=False)
-            if self._differ(values[before], value)
-        ]
-        if 1 in self.recalls and 1 in self.ndcgs and self._differ(*sorted((self.ndcgs[1], self.recalls[1]))[::-1]):
+    def _falling(self) -> list[str]:
+        """Values that fall as the cut-off grows, and nDCG at 1 that is not recall at 1."""
+        found = []
+        for row in self._rows():
+            for place, number in enumerate(row[1:], 1):
+                before = max(row[:place], key=lambda earlier: earlier.interval[0])
+                if before.is_above(number):
+                    found.append(
+                        f"{number.name} is {number}, below {before.name} {before}; it cannot fall as the cut-off grows"
+                    )
+        first = [number for row in self._rows() for number in row[:1] if number.cutoff == 1]
+        if len(first) == 2 and (first[0].is_above(first[1]) or first[1].is_above(first[0])):
             found.append(
-                f"ndcg_at_1 is {self._text(self.ndcgs[1])} and recall_at_1 {self._text(self.recalls[1])}; with one "
-                "relevant item a query they are the same"
+                f"ndcg_at_1 is {first[1]} and recall_at_1 {first[0]}; with one relevant item a query they are the same"
             )
         return found
 
-    def beyond_limits(self) -> list[str]:
+    def _beyond_limits(self) -> list[str]:
         """Values of nDCG that the recalls rule out; where there are none, its growths between two cut-offs."""
-        found = [sentence for k in self.ndcgs for sentence in self._refused(0, k)]
-        pairs = () if found else itertools.combinations(self.ndcgs, 2)
+        found = [sentence for number in self._ndcgs for sentence in self._refused(None, number)]
+        pairs = () if found else itertools.combinations(self._ndcgs, 2)
         return found + [sentence for low, high in pairs for sentence in self._refused(low, high)]
 
-    def intervals(self, values: Mapping[int, float]) -> dict[int, Interval]:
-        """What each value may truly be."""
-        return {k: (value - self._unit / 2, value + self._unit / 2) for k, value in values.items()}
-
-    def named(self, names: Sequence[int] | None = None) -> str:
-        """The recalls at some cut-offs; without these, every number of the row."""
-        shown = [self._recall(k) for k in (self._known if names is None else names)]
-        if names is None:
-            shown += [f"ndcg_at_{k} {self._text(value)}" for k, value in self.ndcgs.items() if k > 1]
-        return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-    def _refused(self, start: int, end: int) -> list[str]:
-        """A sentence where what nDCG gains from `start` (0: from nothing) to `end` is beyond its limits."""
-        value = self.ndcgs[end] - (self.ndcgs[start] if start else 0.0)
-        half = self._unit / 2 * (2 if start else 1)
-        wide = _limits(self._known, start, end, self._unit / 2)
+    def _refused(self, start: _Number | None, end: _Number) -> list[str]:
+        """A sentence where what nDCG gains from `start` (None: from nothing) to `end` is beyond its limits."""
+        first = start.cutoff if start else 0
+        value = end.value - (start.value if start else 0.0)
+        half = end.half + (start.half if start else 0.0)
+        wide = _limits({k: number.interval for k, number in self._known.items()}, first, end.cutoff)
         if wide[0] - half - _SLACK <= value <= wide[1] + half + _SLACK:
             return []
-        subject = f"ndcg_at_{end} is {self._text(self.ndcgs[end])}"
+        deciding = self._deciding(first, end.cutoff)
+        subject, what = f"{end.name} is {end}", "it"
         if start:
-            subject += f", {self._text(value)} above ndcg_at_{start} {self._text(self.ndcgs[start])}"
-        deciding = self._deciding(start, end)
+            difference = f"{value:.{max(start.decimals, end.decimals)}f}"
+            subject, what = f"{subject}, {difference} above {start.name} {start}", "this difference"
         verb = "forces" if len(deciding) <= 1 else "force"
-        what = "this difference" if start else "it"
-        printed = _limits(self._known, start, end, 0.0)
-        rounded = f" (between {self._span(wide)} with the rounding of each recall)" if wide != printed else ""
-        reason = self.named(deciding) if deciding else "the discount of the places"
-        return [f"{subject}, but {reason} {verb} {what} to lie between {self._span(printed)}{rounded}"]
+        reason = _listed(deciding) if deciding else "the discount of the places"
+        places = max(number.decimals for number in (*deciding, end)) + 1
+        return [f"{subject}, but {reason} {verb} {what} to lie {self._between(first, end.cutoff, wide, places)}"]
 
-    def _deciding(self, start: int, end: int) -> list[int]:
-        """The cut-offs of the recalls that limit nDCG between two places: those within, and the next on either side."""
+    def _between(self, start: int, end: int, wide: Interval, places: int) -> str:
+        """The limits in words: of the numbers as printed, unless these fall by their rounding, and the wide ones."""
+
+        def span(limits: Interval) -> str:
+            return "between " + " and ".join(f"{limit:.{places}f}" for limit in limits)
+
+        values = [number.value for number in self._known.values()]
+        printed = _limits({k: (number.value, number.value) for k, number in self._known.items()}, start, end)
+        if values != sorted(values):
+            return f"{span(wide)} with the rounding of each recall"
+        return span(printed) + (f" ({span(wide)} with the rounding of each recall)" if wide != printed else "")
+
+    def _deciding(self, start: int, end: int) -> list[_Number]:
+        """The recalls that limit nDCG between two places: those within, and the next on either side."""
         below = [k for k in self._known if k <= start][-1:]
         above = [k for k in self._known if k >= end][:1]
-        return sorted({*below, *(k for k in self._known if start < k < end), *above})
+        within = [k for k in self._known if start < k < end]
+        return [self._known[k] for k in sorted({*below, *within, *above})]
 
-    def _recall(self, k: int) -> str:
-        return f"{'recall' if k in self.recalls else 'ndcg'}_at_{k} {self._text(self._known[k])}"
 
-    def _span(self, limits: Interval) -> str:
-        return " and ".join(f"{limit:.{self._decimals + 1}f}" for limit in limits)
-
-    def _text(self, value: float) -> str:
-        return f"{value:.{self._decimals}f}"
-
-    def _differ(self, larger: float, smaller: float) -> bool:
-        """Whether one number is above the other by a unit of the last place, so that no rounding explains it."""
-        return larger - smaller > self._unit - _SLACK
+def _listed(numbers: Sequence[_Number]) -> str:
+    shown = [f"{number.name} {number}" for number in numbers]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _discount(rank: int) -> float:
     return 1 / math.log2(rank + 1)
 
 
-def _limits(recalls: Mapping[int, float], start: int, end: int, rounding: float) -> Interval:
+def _limits(recalls: Mapping[int, Interval], start: int, end: int) -> Interval:
     """What nDCG can gain from `start` (0: from nothing) to `end`, at least and at most.
 
     It gains least where recall grows as late as the known recalls let it, and most where it grows as early.
     """
     known = sorted(recalls.items())
-    low = [max((v - rounding for k, v in known if k <= r), default=0.0) if r else 0.0 for r in range(start, end + 1)]
-    high = [min((v + rounding for k, v in known if k >= r), default=1.0) if r else 0.0 for r in range(start, end + 1)]
+    low = [max((least for k, (least, _) in known if k <= r), default=0.0) if r else 0.0 for r in range(start, end + 1)]
+    high = [min((most for k, (_, most) in known if k >= r), default=1.0) if r else 0.0 for r in range(start, end + 1)]
     low, high = [max(value, 0.0) for value in low], [min(value, 1.0) for value in high]
     late = [high[0], *(max(value, high[0]) for value in low[1:])]
     early = [low[0], *high[1:]]
@@ -170,8 +231,8 @@ def _limits(recalls: Mapping[int, float], start: int, end: int, rounding: float)
     return gained[0], gained[1]
 
 
-def _are_possible(recalls: Mapping[int, Interval], ndcgs: Mapping[int, Interval]) -> bool:
-    """Whether some distribution of ranks has all of these recalls and nDCGs.
+def _are_possible(rows: Sequence[Mapping[int, Interval]]) -> bool:
+    """Whether some distribution of ranks has all of these recalls and nDCGs (two rows).
 
     Goes through the cut-offs with the set of pairs (recall, nDCG) that can be reached there, a convex polygon. Between
     two cut-offs a and b a share m of the queries adds m to recall and between m / log2(b + 1) and m / log2(a + 2) to
@@ -179,10 +240,11 @@ def _are_possible(recalls: Mapping[int, Interval], ndcgs: Mapping[int, Interval]
     """
     reached: list[Point] = [(0.0, 0.0)]
     last = 0
-    for cutoff in sorted({*recalls, *ndcgs}):
+    for cutoff in sorted({cutoff for row in rows for cutoff in row}):
         steps = ((0.0, 0.0), (1.0, _discount(cutoff)), (1.0, _discount(last + 1)))
         reached = _hull([(x + dx, y + dy) for x, y in reached for dx, dy in steps])
-        for axis, (low, high) in ((0, recalls.get(cutoff, (0.0, 1.0))), (1, ndcgs.get(cutoff, (0.0, 1.0)))):
+        for axis, row in enumerate(rows):
+            low, high = row.get(cutoff, (0.0, 1.0))
             reached = _cut(reached, axis, 1.0, min(high, 1.0) + _SLACK)
             reached = _cut(reached, axis, -1.0, -low + _SLACK)
         reached = _cut(reached, 0, 1.0, 1.0)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
 
 from glyphrank import expected
+from glyphrank.benchmark import Benchmark, check_allowed
 from glyphrank.errors import DataError
 from glyphrank.records import BoolArray, Direction, IntArray, Ranks, Source, View
 from glyphrank.ties import Numbers, TieRule, places
@@ -28,22 +28,6 @@ ALWAYS = (1, 3, 5, 10)
 _RECIPROCAL = 10
 _SAME = 1e-12
 """Differences up to here are rounding, no effect of an order."""
-
-
-class Benchmark(StrEnum):
-    """Published evaluations that say what may be seen, so that nothing else can be reported under their names."""
-
-    kopub_task1 = "kopub_task1"
-    kopub_task2 = "kopub_task2"
-    textvr = "textvr"
-
-
-_ALLOWED: Mapping[Benchmark, tuple[tuple[View, ...], tuple[Source, ...]]] = {
-    Benchmark.kopub_task1: ((View.text,), (Source.embedded, Source.published)),
-    Benchmark.kopub_task2: ((View.frames,), tuple(Source)),
-    Benchmark.textvr: (tuple(View), (Source.published, Source.scene)),
-}
-"""Views, and sources of text. Sources: the cards of SDS KoPub VDR (arXiv:2511.04910) and TextVR (arXiv:2305.03347)."""
 
 
 @dataclass(frozen=True)
@@ -81,19 +65,10 @@ class Protocol:
         if min(self.cutoffs) < 1:
             raise ValueError(f"cutoffs is {list(self.cutoffs)}; wanted numbers of at least 1")
         if self.benchmark is not None:
-            self._check_benchmark(self.benchmark)
+            check_allowed(self.benchmark, self.views, self.sources)
         known = [prefix(way) + name for way in self.directions for name in names(self.cutoffs)]
         if self.primary not in known:
             raise ValueError(f"primary is {self.primary!r}; wanted one of {', '.join(known)}")
-
-    def _check_benchmark(self, benchmark: Benchmark) -> None:
-        for name, allowed in zip(("views", "sources"), _ALLOWED[benchmark], strict=True):
-            if not set(getattr(self, name)) <= set(allowed):
-                found = ", ".join(getattr(self, name))
-                raise ValueError(
-                    f"{name} is {found}, but {benchmark} allows {', '.join(allowed)} only; choose metrics=pages or "
-                    "metrics=clips for numbers that bear no benchmark's name"
-                )
 
 
 def prefix(direction: Direction) -> str:

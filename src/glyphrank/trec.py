@@ -8,25 +8,16 @@ would decode, it is taken as written. Ids are text (`0001` is not `1`) and are c
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 from glyphrank.errors import DataError
+from glyphrank.faults import Faults
 from glyphrank.ids import nfc
 from glyphrank.records import Ranks
-
-_SPACES = (
-    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-_ESCAPES = {character: "".join(f"%{byte:02X}" for byte in character.encode()) for character in f"%{_SPACES}"}
-_ENCODE = str.maketrans(_ESCAPES)
-_DECODE = {escape: character for character, escape in _ESCAPES.items()}
-_ESCAPED = re.compile("|".join(_DECODE))
-_COLUMNS = (("query-id", "query_id"), ("corpus-id", "corpus_id"), ("score",))
+from glyphrank.trec_lines import Form, columns_of, decoded, lines_of, number_of
+from glyphrank.trec_lines import escaped as escaped
 
 
 @dataclass(frozen=True)
@@ -68,16 +59,28 @@ def read_qrels(path: Path) -> Qrels:
 
     Raises:
         DataError: the file is missing, empty or not UTF-8; a line has other columns, an empty id or a gain that is
-            not finite; two lines give one pair different gains. The message names file and line.
+            not finite; two lines give one pair different gains. The faults of all lines come together, each with file
+            and line.
+    """
+    faults = Faults(path)
+    qrels = gather_qrels({"": path}, faults)
+    faults.stop()
+    return qrels
+
+
+def gather_qrels(paths: Mapping[str, Path], faults: Faults) -> Qrels:
+    """The judgements of files that together are one table, as `read_qrels` has them; faulty lines are left out.
+
+    Args:
+        paths: the files, by what messages call each; one that is the only one may be called "".
+        faults: gets what is wrong, that `read_qrels` would raise.
     """
     collected = Judgements()
-    for number, query, item, gain in _judgements(path):
-        if not query or not item:
-            raise _fault(path, number, f"an empty {'item' if query else 'query'} id; wanted text")
+    for name, path in paths.items():
         try:
-            collected.add(f"line {number}", query, item, gain)
-        except ValueError as error:
-            raise DataError(f"{path}: {error}") from error
+            _take(path, name, collected, faults)
+        except ValueError as error:  # of the whole file
+            faults.add(f"{name}: {error}".removeprefix(": "))
     return collected.qrels
 
 
@@ -94,14 +97,17 @@ def read_run(path: Path, queries: Iterable[str] = (), items: Iterable[str] = ())
     found: dict[str, list[str]] = {}
     scores: dict[str, list[float]] = {}
     written: dict[str, list[str]] = {}
-    for number, line in _lines(path):
-        cells = _split(line)
-        if len(cells) != 6:
-            raise _fault(path, number, f"{len(cells)} columns; wanted 6: query, Q0, item, rank, score, tag")
-        query = _known(cells[0], known_queries)
-        found.setdefault(query, []).append(_known(cells[2], known_items))
-        scores.setdefault(query, []).append(_number(cells[4], "score", path, number))
-        written.setdefault(query, []).append(cells[2])
+    try:
+        for number, line in lines_of(path):
+            cells = columns_of(line)
+            if len(cells) != 6:
+                raise ValueError(f"line {number}: {len(cells)} columns; wanted 6: query, Q0, item, rank, score, tag")
+            query = _known(cells[0], known_queries)
+            found.setdefault(query, []).append(_known(cells[2], known_items))
+            scores.setdefault(query, []).append(number_of(cells[4], f"line {number}: the score"))
+            written.setdefault(query, []).append(cells[2])
+    except ValueError as error:
+        raise DataError(f"{path}: {error}") from error
     return Run(found, scores, written)
 
 
@@ -125,11 +131,6 @@ def write_qrels(path: Path, relevant: Mapping[str, Mapping[str, float]]) -> None
         for query, gains in relevant.items():
             for item, gain in gains.items():
                 stream.write(f"{_named(query)} 0 {_named(item)} {_shortest(gain)}\n")
-
-
-def escaped(name: str) -> str:
-    """An id as it stands in a TREC file: white space and `%` percent-encoded, all else as published."""
-    return name.translate(_ENCODE)
 
 
 class Judgements:
@@ -171,100 +172,28 @@ class Judgements:
         return Qrels(self._gains, irrelevant, self._repeats)
 
 
-def _judgements(path: Path) -> Iterator[tuple[int, str, str, float]]:
-    """Line number, query, item and gain of every row, whichever form the file has."""
-    lines = _lines(path)
-    number, first = next(lines)
-    cells = first.split("\t")
-    order = _header(cells)
-    if order is None and len(cells) == 3:
-        if not _is_number(cells[2]):
-            raise _fault(path, number, f"the header {cells}; wanted query-id, corpus-id and score, tab-separated")
-        order = (0, 1, 2)
-        yield number, cells[0], cells[1], _number(cells[2], "score", path, number)
-    elif order is None:
-        yield number, *_trec_row(first, first, path, number)
-    header = number
-    exact = _header(cells) is None
-    for number, line in lines:
-        yield (
-            number,
-            *(_trec_row(line, first, path, number) if order is None else _tab_row(line, order, exact, path, number)),
-        )
-    if number == header and _header(cells):
-        raise DataError(f"{path}: only a header; wanted at least one row below it")
-
-
-def _header(cells: Sequence[str]) -> tuple[int, int, int] | None:
-    """Places of query, item and gain by the header's names; None where this is no header."""
-    names = [cell.strip().lower() for cell in cells]
-    places = [next((place for place, name in enumerate(names) if name in wanted), -1) for wanted in _COLUMNS]
-    return None if min(places) < 0 else (places[0], places[1], places[2])
-
-
-def _tab_row(line: str, order: tuple[int, int, int], exact: bool, path: Path, number: int) -> tuple[str, str, float]:
-    cells = line.split("\t")
-    if len(cells) <= max(order) or (exact and len(cells) > 3):
-        hint = _mixed(line, "\t") if len(_split(line)) > len(cells) else ""
-        raise _fault(path, number, f"{len(cells)} tab-separated columns; wanted query, item and score{hint}")
-    query, item, gain = (cells[place] for place in order)
-    return query, item, _number(gain, "score", path, number)
-
-
-def _mixed(line: str, first: str) -> str:
-    """The end of a message where tabs separate columns of the line, or of the file's first line, but not of both."""
-    mixed = ("\t" in line) != ("\t" in first) or ("\t" in line and " " in line)
-    return "; the file mixes spaces and tabs between its columns: use one of them in all lines" if mixed else ""
-
-
-def _trec_row(line: str, first: str, path: Path, number: int) -> tuple[str, str, float]:
-    cells = _split(line)
-    if len(cells) != 4:
-        raise _fault(
-            path,
-            number,
-            f"{len(cells)} columns; wanted 4 (query, 0, item, gain; white space in ids as %20) "
-            "or a tab-separated file with the header query-id, corpus-id, score"
-            + ("; a header needs tabs between its columns" if _header(cells) else _mixed(line, first)),
-        )
-    return _decode(cells[0]), _decode(cells[2]), _number(cells[3], "gain", path, number)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Number and text of every line that is not blank; a DataError when there is none."""
-    empty = True
-    try:
-        with path.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                if data.strip():
-                    empty = False
-                    yield number, data.rstrip(b"\r\n").decode("utf-8")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except UnicodeDecodeError as error:
-        raise _fault(path, number, f"bytes that are not UTF-8 ({error.reason})") from error
-    if empty:
-        raise DataError(f"{path}: the file is empty; wanted at least one line")
-
-
-def _split(line: str) -> list[str]:
-    """Columns between ASCII white space, as trec_eval splits; a no-break space is part of an id."""
-    return [cell for cell in re.split(r"[ \t\n\v\f\r]+", line) if cell]
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell
-
-
-def _number(cell: str, kind: str, path: Path, number: int) -> float:
-    if not _is_number(cell) or not math.isfinite(float(cell)):
-        raise _fault(path, number, f"the {kind} {cell!r}; wanted a finite number")
-    return float(cell)
+def _take(path: Path, name: str, collected: Judgements, faults: Faults) -> None:
+    """Adds the lines of a file; a ValueError says what is wrong with the whole of it."""
+    form: Form | None = None
+    has_rows = False
+    for number, line in lines_of(path):
+        place = f"{name} line {number}".lstrip()
+        if form is None:
+            form = Form(line, number)
+            if form.has_header:
+                continue
+        has_rows = True
+        try:
+            row = form.row(line)
+        except ValueError as error:
+            faults.add(f"{place}: {error}")
+            continue
+        try:
+            collected.add(place, *row)
+        except ValueError as error:  # names both lines
+            faults.add(str(error))
+    if not has_rows:
+        raise ValueError("only a header; wanted at least one row below it")
 
 
 def _shortest(gain: float) -> str:
@@ -279,13 +208,5 @@ def _named(name: str) -> str:
 
 def _known(written: str, known: Set[str]) -> str:
     """The id that a run's column means, given what the judgements know, in NFC."""
-    decoded = _decode(written)
-    return written if decoded != written and nfc(decoded) not in known and nfc(written) in known else decoded
-
-
-def _decode(name: str) -> str:
-    return _ESCAPED.sub(lambda escape: _DECODE[escape.group()], name) if "%" in name else name
-
-
-def _fault(path: Path, number: int, found: str) -> DataError:
-    return DataError(f"{path}, line {number}: {found}")
+    meant = decoded(written)
+    return written if meant != written and nfc(meant) not in known and nfc(written) in known else meant

@@ -90,6 +90,17 @@ def test_all_that_is_missing_is_said_at_once_with_what_there_is() -> None:
     ]
 
 
+def test_every_fault_of_the_choice_is_one_of_the_errors_faults() -> None:
+    with pytest.raises(DataError) as caught:
+        chosen(["corpus/dev.parquet", "corpus/train.parquet"])
+    assert [line.partition("; ")[0] for line in caught.value.faults] == [
+        "set: no corpus of the split 'test'",
+        "set: no queries",
+        "set: no qrels",
+        "set: found: corpus (dev, train)",
+    ]
+
+
 def test_nothing_at_all_is_said_too() -> None:
     assert fault(["train.csv", "README.md"]).endswith("found: no table among 2 files (README.md, train.csv)")
     assert fault([]).endswith("found: no file")
@@ -102,7 +113,9 @@ def test_two_tables_for_one_part_are_ambiguous() -> None:
 
 def test_a_table_of_which_a_part_is_missing_is_incomplete() -> None:
     message = fault(["corpus-00001-of-00002.parquet", *WHOLE[1:]])
-    assert "the corpus is incomplete: corpus-00000-of-00002.parquet is missing; fetch it" in message
+    assert "the corpus is incomplete: corpus-00000-of-00002.parquet is missing; fetch what is missing" in message
+    message = fault(["corpus/0000.parquet", "corpus/0003.parquet", *WHOLE[1:]])
+    assert "the corpus is incomplete: corpus/0001.parquet, corpus/0002.parquet are missing; fetch" in message
 
 
 CARD = "---\nconfigs:\n- config_name: corpus\n  data_files: {}\n---\n"
@@ -112,6 +125,10 @@ CARD = "---\nconfigs:\n- config_name: corpus\n  data_files: {}\n---\n"
     ("files", "said"),
     [
         ("absent-*", "README.md says that absent-* holds the corpus, and no such file is there"),
+        ("'corpus/[z-a]*'", "README.md says that corpus/[z-a]* holds the corpus, and no such file is there"),
+        ("[a.jsonl, b.jsonl]", "README.md says that b.jsonl holds the corpus, and no such file is there"),
+        ("[{path: null}]", "README.md names no file for the corpus: its path is empty; wanted a name or pattern"),
+        (f"'{'{a,b}' * 30}'", "more than 1000 alternatives in braces; name the files, or fewer patterns"),
         ("a.csv", "the corpus is in a.csv; wanted .jsonl, .parquet"),
         ("[a.jsonl, a.parquet]", "the corpus is in files of several kinds: a.jsonl, a.parquet"),
     ],

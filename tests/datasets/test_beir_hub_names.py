@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from glyphrank.datasets.beir_hub_names import Found, Part, find_tables, missing_shards
+from glyphrank.datasets.beir_hub_names import Found, Part, find_tables
 
 
 def card(configs: str) -> str:
@@ -124,6 +124,13 @@ def test_a_part_that_the_card_does_not_name_is_found_by_its_files() -> None:
         ("- config_name: corpus\n  data_dir: a", ("a/b/y.parquet", "a/x.parquet")),
         ("- config_name: corpus\n  data_dir: a\n  data_files: 'b/?.parquet'", ("a/b/y.parquet",)),
         ("- config_name: corpus\n  data_files: ['[xz].parquet', 'a/x.parquet']", ("a/x.parquet", "z.parquet")),
+        ("- config_name: corpus\n  data_files: '[!xa].parquet'", ("z.parquet",)),
+        ("- config_name: corpus\n  data_files: '{a/x,z,none}.parquet'", ("a/x.parquet", "z.parquet")),
+        ("- config_name: corpus\n  data_files: 'a/{b/,}[w-y].parquet'", ("a/b/y.parquet", "a/x.parquet")),
+        ("- config_name: corpus\n  data_files: 'a/[z-a]*'", ()),
+        ("- config_name: corpus\n  data_files: 'a/[z-'", ()),
+        ("- config_name: corpus\n  data_files: 'a/{x'", ()),
+        ("- config_name: corpus\n  data_files: ['a/*', './a/x.parquet', a/x.parquet]", ("a/x.parquet",)),
         ("- config_name: corpus\n  data_files: '../a/x.parquet'", ()),
         ("- config_name: corpus", ()),
     ],
@@ -175,7 +182,19 @@ def test_a_split_called_default_is_no_split() -> None:
     assert places(["ko/qrels.parquet"], text) == {("qrels", "ko", None, ("ko/qrels.parquet",))}
 
 
-def test_parts_that_lack_are_named() -> None:
-    there = ["corpus/test-00000-of-00003.parquet", "corpus/test-00002-of-00003.parquet", "corpus/a.parquet"]
-    assert missing_shards(there) == ["corpus/test-00001-of-00003.parquet"]
-    assert missing_shards(["data/corpus-00000-of-00001-0123abcdef.parquet"]) == []
+def test_a_split_that_a_config_names_twice_is_one_table_whose_files_count_once() -> None:
+    text = card(
+        "- config_name: corpus\n  data_files:\n  - {split: test, path: 'a/*'}\n"
+        "  - {split: test, path: a/x.parquet}\n  - {split: dev, path: z.parquet}"
+    )
+    names = ["a/x.parquet", "a/y.parquet", "z.parquet"]
+    assert [(table.split, table.files) for table in find_tables(names, text)] == [
+        ("test", ("a/x.parquet", "a/y.parquet")),
+        ("dev", ("z.parquet",)),
+    ]
+
+
+def test_every_pattern_for_which_no_file_is_there_is_known() -> None:
+    text = card("- config_name: corpus\n  data_files: [a.parquet, 'b/*', c.parquet]")
+    (table,) = find_tables(["a.parquet"], text)
+    assert table == Found(Part.corpus, None, None, ("a.parquet",), "a.parquet, b/*, c.parquet", ("b/*", "c.parquet"))

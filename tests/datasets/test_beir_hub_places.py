@@ -114,6 +114,26 @@ def test_a_cache_that_is_incomplete_is_told_and_completed(tmp_path: Path, monkey
     assert load(tmp_path, download=True).relevant == RELEVANT
 
 
+def test_a_cache_whose_numbered_files_have_a_gap_is_told_and_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = offered("beir", tmp_path, monkeypatch)
+    lines = (hub.repository / "corpus.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (hub.repository / "corpus").mkdir()
+    for number in range(3):
+        part = "".join(lines[number::3])
+        (hub.repository / f"corpus/{number:04}.jsonl").write_text(part, encoding="utf-8")
+    (hub.repository / "corpus.jsonl").unlink()
+    load(tmp_path, download=True)
+    (hub.cache / "corpus/0001.jsonl").unlink()
+    with pytest.raises(DataError) as caught:
+        load(tmp_path, download=False)
+    assert "the corpus is incomplete: corpus/0001.jsonl is missing" in str(caught.value)
+    command = f"hf download team/fruit --repo-type dataset --revision {REVISION} --local-dir DIR"
+    assert caught.value.faults[-1].startswith(f"Set runtime.download=true, or run `{command}`")
+    assert load(tmp_path, download=True).relevant == RELEVANT
+
+
 def test_a_repository_that_is_no_dataset_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hub = offered("mteb", tmp_path, monkeypatch)
     for name in hub.names:

@@ -87,7 +87,13 @@ def test_ids_behind_the_end_of_a_damaged_file_are_not_called_unknown(corpus: Cor
 def test_damaged_judgements_do_not_hide_other_faults(corpus: Corpus) -> None:
     message = corpus.write(corpus='{"id": "a"}\n', qrels="q\ta\tmuch\n").fault()
     assert "corpus.jsonl: line 1: " in message
-    assert "qrels.tsv, line 1: " in message
+    assert "qrels.tsv: line 1: " in message
+
+
+def test_faulty_lines_of_judgements_do_not_hide_unknown_ids_on_others(corpus: Corpus) -> None:
+    message = corpus.write(qrels=QRELS + "q\ta\tmuch\nq\tp9\t1\nq\tb\tmore\n").fault()
+    for part in ("the score 'much'", "the score 'more'", "query 'q' names the item 'p9'"):
+        assert part in message
 
 
 def test_a_query_and_an_item_that_are_both_unknown_are_both_named(corpus: Corpus) -> None:

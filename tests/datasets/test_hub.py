@@ -114,7 +114,13 @@ def test_a_cache_with_a_part_of_the_files_is_not_enough(tmp_path: Path, hub: Pat
     write(hub, {"corpus.parquet": "c"})
     (hub / "qrels").mkdir()
     (hub / "qrels" / "test.tsv").symlink_to(hub / "a blob that is gone")
-    assert f"are not all in the hub's cache {hub}, and the network is not asked" in fault(None, tmp_path)
+    assert fault(None, tmp_path).startswith(
+        f"the file qrels/*.tsv of team/pages at revision {REVISION} is not in the hub's cache {hub}, and the network "
+        "is not asked.\n  Set runtime.download=true, or\n"
+    )
+    (hub / "corpus.parquet").unlink()
+    message = fault(None, tmp_path)
+    assert message.startswith(f"the files corpus.parquet, qrels/*.tsv of team/pages at revision {REVISION} are not in")
 
 
 def test_what_is_nowhere_is_told_with_all_that_is_needed_to_fetch_it(tmp_path: Path, hub: Path) -> None:

@@ -19,6 +19,7 @@ from glyphrank.media.faults import MediaError
 from glyphrank.media.look import look
 from glyphrank.records import Cell, Media
 from odd_files import odd_file
+from parquet_damage import break_footer, write_encrypted
 from parquet_files import png, write_pictures
 
 RED, BLUE = png("red"), png("blue")
@@ -94,6 +95,7 @@ def test_a_table_without_rows_is_read_as_none(tmp_path: Path) -> None:
         (b"PK\x03\x04\xff\xfe", r"a file that begins with b'PK\x03\x04\xff\xfe', not a parquet file"),
         (b"", "the file is empty (0 bytes); wanted a parquet file"),
         (b"PAR1" + b"\0" * 400, "the parquet file cannot be opened ("),
+        (b"PARE" + b"\0" * 400, "the parquet file is encrypted; wanted one that is not"),
     ],
 )
 def test_what_a_file_is_that_is_no_parquet_file_is_said(tmp_path: Path, content: bytes, what: str) -> None:
@@ -122,6 +124,22 @@ def test_damage_inside_is_named_by_the_row_from_which_on_nothing_can_be_read(tmp
     path.write_bytes(content[:start] + b"\xff" * 9 + content[start + 9 :])
     with pytest.raises(DataError, match=r"a\.parquet: from row 0 on it cannot be read \(.*fetch it again"):
         Table(path).read(["id"])
+
+
+@pytest.mark.parametrize("plain_footer", [True, False])
+def test_what_is_encrypted_is_said_to_be(tmp_path: Path, plain_footer: bool) -> None:
+    table = pa.table({"id": ["a", "b"], "text": ["x", "y"]})
+    path = write_encrypted(tmp_path / "a.parquet", table, "id", plain_footer)
+    with pytest.raises(DataError, match=r"a\.parquet: the parquet file is encrypted.*; wanted one that is not$"):
+        Table(path).read(["id"])
+    if plain_footer:
+        assert Table(path).read(["text"]) == [("x",), ("y",)]
+
+
+def test_pictures_of_a_file_whose_footer_is_damaged_are_a_fault_of_the_file(tmp_path: Path) -> None:
+    path = break_footer(write_pictures(tmp_path / "a.parquet", [RED, BLUE]))
+    with pytest.raises(DataError, match=r"a\.parquet: the parquet file's footer is damaged \(.*\); fetch it again$"):
+        of(path)
 
 
 @pytest.mark.parametrize("form", [None, pa.binary()], ids=str)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from glyphrank.datasets.folder_files import Faults
 from glyphrank.datasets.relevance import Known, Relevance, notes_of, relevance
 from glyphrank.errors import DataError
+from glyphrank.faults import Faults
 from glyphrank.records import Item
 from glyphrank.trec import Judgements, Qrels
 

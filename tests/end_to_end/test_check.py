@@ -75,6 +75,20 @@ def test_faults_of_all_files_of_a_folder_come_at_once_with_exit_code_1(tmp_path:
         assert part in done.stderr
 
 
+def test_all_faults_are_told_however_many_there_are(tmp_path: Path) -> None:
+    corpus(tmp_path / "faulty", [{"id": "p1", "text": "x"}], [{"id": "q1", "text": "y"}], ["q1\tp1\tmuch"] * 60)
+    dataset = ("check", "dataset=folder", "dataset.root=faulty")
+    told = glyphrank(*dataset, cwd=tmp_path)
+    assert told.returncode == 1
+    wanted = [f"qrels.tsv: line {number}: the score 'much'; wanted a finite number" for number in range(2, 62)]
+    assert [line.partition("/faulty/")[2] for line in told.stderr.splitlines()[-60:]] == wanted
+    as_json = glyphrank(*dataset, "--json", cwd=tmp_path)
+    assert (as_json.returncode, as_json.stderr) == (1, "")
+    found = json.loads(as_json.stdout)
+    assert found["error"].endswith("faulty/qrels.tsv: 60 faults:")
+    assert [fault.partition("/faulty/")[2] for fault in found["faults"]] == wanted
+
+
 def test_absent_videos_are_faults_unless_the_dataset_keeps_them(tmp_path: Path) -> None:
     write_textvr(tmp_path / "textvr", absent=(TEST[0].path,))
     done = glyphrank("check", "dataset=textvr", "dataset.root=textvr", cwd=tmp_path)
@@ -92,6 +106,7 @@ def test_what_check_cannot_carry_out_ends_with_exit_code_2(tmp_path: Path) -> No
     assert "folder" in refused("check", "dataset=nowhere", cwd=tmp_path)
     assert "dataset.root" in refused("check", "dataset=folder", cwd=tmp_path)
     assert "wanted K=NUMBER" in refused("check", "--recall", "one=.5", cwd=tmp_path)
+    assert "cut-off 10 stands twice" in refused("check", "--recall", "10=.5,10=.6", cwd=tmp_path)
     assert "leave the dataset out" in refused("check", "dataset=folder", "--recall", "1=.5", cwd=tmp_path)
     assert not (tmp_path / "outputs" / "runs").exists()
 
@@ -104,6 +119,8 @@ def test_numbers_that_cannot_both_be_true_are_named(tmp_path: Path) -> None:
     assert ran("check", "--recall", "1=.413,3=.682", "--ndcg", "3=.572", cwd=tmp_path).stdout.startswith(
         "these numbers can"
     )
+    mixed = ("--recall", "1=0.41,3=0.68", "--ndcg", "3=0.585")  # each is rounded as it is written
+    assert ran("check", *mixed, cwd=tmp_path).stdout.startswith("these numbers can")
 
 
 def test_a_matrix_that_cannot_be_scored_is_named(tmp_path: Path) -> None:

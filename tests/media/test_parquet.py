@@ -22,6 +22,7 @@ from glyphrank.media.look import look
 from glyphrank.media.parquet import cell_bytes
 from glyphrank.records import Cell, Media
 from odd_files import odd_file
+from parquet_damage import write_encrypted
 from parquet_files import COLOURS, png, write_pictures
 from pdf_files import write_pdf
 
@@ -156,6 +157,15 @@ def test_what_is_no_parquet_file_is_damaged(tmp_path: Path, content: bytes) -> N
     found = fault(tmp_path / "a.parquet", 3)
     assert found.fault is MediaFault.damaged
     assert str(found).startswith("a.parquet row 3: the parquet file is damaged or none (")
+
+
+@pytest.mark.parametrize("plain_footer", [True, False])
+def test_a_picture_in_an_encrypted_file_is_said_to_be_encrypted(tmp_path: Path, plain_footer: bool) -> None:
+    table = pq.read_table(write_pictures(tmp_path / "a.parquet", PNGS))
+    path = write_encrypted(tmp_path / "b.parquet", table, "image.bytes", plain_footer)
+    found = fault(path, 3)
+    assert found.fault is MediaFault.encrypted
+    assert str(found).startswith("b.parquet row 3: the parquet file is encrypted (")
 
 
 def test_a_file_that_is_cut_off_or_damaged_inside_fails_by_row_and_other_groups_are_read(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def audit(
         *_of_relevance(task),
         *check_writing(task, layers.texts, thin_below, garbled_above),
         *check_repeats(task, layers.texts, looks.digests if looks else None),
-        *check_page_base(task, layers.texts),
+        *check_page_base(task, layers.texts, thin_below, garbled_above),
     ]
     order = list(Level)
     return Audit(

@@ -9,15 +9,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from glyphrank.audit.records import Finding, Level
+from glyphrank.garble import judge
 from glyphrank.ids import nfc
-from glyphrank.records import Item, Task
+from glyphrank.records import Item, Task, TextState
 
 FEWEST = 10
 """Queries that must tell for one page, or there is no verdict."""
-MOST = 0.75
+MOST = 0.8
 """Share of them that a neighbour must win. Were all three pages equally good, 8 of 10 would have a chance of 0.3 %."""
 CLEARLY = 0.1
 """Share of a query's weight by which a page must fit better than the others to win."""
+HARDLY = 0.05
+"""Share by which the relevant page may fit better than the page beyond the neighbour, in the mean. Shifted sample pages
+have up to .003, shifted corpora of random words .05 (but for 1 of 600); a heading with half of the words has .3."""
+SHORT = 0.5
+"""Part of the neighbour's words that the pages it is compared with must have, or their lack of words tells nothing."""
+THIN, GARBLED = 100, 0.1
+"""`thin_below` and `garbled_above` of `garble.judge` for the text of a page that is compared."""
 
 _WORD = re.compile(r"\w+")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]")
@@ -27,38 +35,48 @@ Place = tuple[str, int]
 """A document and the number of a page in it."""
 
 
-def check_page_base(task: Task, layers: Sequence[str | None]) -> Iterator[Finding]:
+def check_page_base(
+    task: Task, layers: Sequence[str | None], thin_below: int = THIN, garbled_above: float = GARBLED
+) -> Iterator[Finding]:
     """A warning where the page before, or the page after, fits the queries clearly better than the relevant page.
 
     Pages are items of one file with a page each, or items whose ids are alike but for a number after the last `_`. The
     words of a query (pairs of letters, in Hangul) weigh by how rare they are among the pages that are looked at, and a
     page fits as well as the share of that weight that it holds. Each query has one vote, for the page that fits clearly
-    best; a neighbour that is relevant itself is not compared. A query whose page or whose neighbours have no text, or
-    that tells for none of them, does not vote.
+    best; a neighbour that is relevant itself is not compared.
+
+    The right page may well say less than its neighbour: a chart is discussed on the page before, a heading elaborated
+    on the page after. So a neighbour gets a vote only where neither the relevant page nor the one beyond the neighbour
+    is short beside it, and it is accused only if over its votes the relevant page hardly fits better than the one
+    beyond: under a shift these are merely the two pages beside the right one, while a right page knows more of what is
+    asked. Pages that are thin or garbled do not vote. A document whose right pages share no word with what is asked of
+    them, and their neighbours all, cannot be told from a shifted one.
 
     Args:
-        layers: (n,) text layer of each item, None where it has none; the published OCR text stands in for it.
+        layers: (n,) text layer of each item, None where it has none; the published OCR text stands in for one that is
+            thin or garbled.
+        thin_below, garbled_above: as for `garble.judge`.
     """
     asked = _asked(task, _pages(task.items))
     needed = sorted({n for one in asked for positions in one.pages.values() for n in positions})
-    words = {n: _words(_text(task.items[n], layers[n])) for n in needed}
+    words = {n: _words(_text(task.items[n], layers[n], thin_below, garbled_above)) for n in needed}
     weights = _weights(list(words.values()))
-    votes = [_vote(one, words, weights) for one in asked]
-    told = Counter(vote for vote in votes if vote is not None)
+    votes = {one.query: vote for one in asked if (vote := _vote(one, words, weights)) is not None}
+    told = Counter(vote.shift for vote in votes.values())
     total = sum(told.values())
     for shift, (where, hint) in _NEIGHBOURS.items():
-        if total >= FEWEST and told[shift] >= MOST * total:
-            ids = tuple(one.query for one, vote in zip(asked, votes, strict=True) if vote == shift)
+        leads = {query: vote.lead for query, vote in votes.items() if vote.shift == shift}
+        if total >= FEWEST and len(leads) >= MOST * total and sum(leads.values()) <= HARDLY * len(leads):
             message = (
-                f"page numbers look shifted by one: of {total} queries that tell, {told[shift]} clearly fit the page "
+                f"page numbers look shifted by one: of {total} queries that tell, {len(leads)} clearly fit the page "
                 f"{where} the relevant one and {told[0]} the relevant one; does relevance count pages from {hint}?"
             )
-            yield Finding(Level.warning, "page_base", message, ids)
+            yield Finding(Level.warning, "page_base", message, tuple(leads))
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A query, and the positions of its relevant pages (under 0) and of their neighbours (under -1 and 1)."""
+    """A query, and the positions of its relevant pages (under 0), their neighbours (-1, 1) and those beyond (-2, 2)."""
 
     query: str
     text: str
@@ -85,22 +103,22 @@ def _asked(task: Task, pages: Mapping[int, Place]) -> list[_Asked]:
     found = []
     for query in task.queries:
         own = [n for n in relevant.get(nfc(query.id), []) if n in pages]
-        beside = {
-            shift: [
-                at[document, number + shift]
-                for document, number in (pages[n] for n in own)
-                if (document, number + shift) in at and at[document, number + shift] not in own
-            ]
-            for shift in _NEIGHBOURS
-        }
+        found_pages: dict[int, list[int]] = {0: own}
+        for shift in (-1, 1, -2, 2):
+            places = [(document, number + shift) for document, number in (pages[n] for n in own)]
+            nearer = {*own, *found_pages.get(shift // 2, [])} if shift % 2 == 0 else {*own}
+            found_pages[shift] = [at[place] for place in places if place in at and at[place] not in nearer]
         if own:
-            found.append(_Asked(query.id, query.text, {0: own, **beside}))
+            found.append(_Asked(query.id, query.text, found_pages))
     return found
 
 
-def _text(item: Item, layer: str | None) -> str:
-    read = item.published_ocr if isinstance(item.published_ocr, str) else ""
-    return layer if layer and layer.strip() else read
+def _text(item: Item, layer: str | None, thin_below: int, garbled_above: float) -> str:
+    """The text layer, or the published OCR text, whichever first is worth comparing; else nothing."""
+    for text in (layer, item.published_ocr):
+        if isinstance(text, str) and judge(text, thin_below, garbled_above) is TextState.text:
+            return text
+    return ""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -120,17 +138,48 @@ def _weights(pages: Sequence[frozenset[str]]) -> dict[str, float]:
     return {word: math.log((len(pages) + 1) / (count + 0.5)) for word, count in holding.items()}
 
 
-def _vote(asked: _Asked, words: Mapping[int, frozenset[str]], weights: Mapping[str, float]) -> int | None:
-    """For which page a query tells: 0 for the relevant one, -1 or 1 for a neighbour, None for none of them."""
+@dataclass(frozen=True)
+class _Fit:
+    """How much of a query's weight a page holds, and how many of its words are no mere figures."""
+
+    share: float
+    size: int
+
+
+@dataclass(frozen=True)
+class _Vote:
+    """For which page a query tells, and by how much the relevant page fits better than the one beyond that page."""
+
+    shift: int
+    lead: float
+
+
+def _vote(asked: _Asked, words: Mapping[int, frozenset[str]], weights: Mapping[str, float]) -> _Vote | None:
+    """The vote of a query: 0 for the relevant page, -1 or 1 for a neighbour, None where it does not tell."""
     unseen = math.log(2 * (len(words) + 1))
     wanted = {word: weights.get(word, unseen) for word in _words(asked.text)}
     total = sum(wanted.values())
-    fits = {
-        shift: max(sum(weight for word, weight in wanted.items() if word in words[n]) for n in readable) / total
-        for shift, positions in asked.pages.items()
-        if total and (readable := [n for n in positions if words[n]])
-    }
-    if 0 not in fits or len(fits) < 2:
+    if not total:
         return None
-    best, second = sorted(fits, key=lambda shift: -fits[shift])[:2]
-    return best if fits[best] - fits[second] > CLEARLY else None
+    fits = {
+        shift: max((_fit(words[n], wanted, total) for n in readable), key=lambda fit: fit.share)
+        for shift, positions in asked.pages.items()
+        if (readable := [n for n in positions if words[n]])
+    }
+    compared = sorted((shift for shift in (0, *_NEIGHBOURS) if shift in fits), key=lambda shift: -fits[shift].share)
+    if 0 not in compared or len(compared) < 2:
+        return None
+    best, second = compared[:2]
+    if fits[best].share - fits[second].share <= CLEARLY:
+        return None
+    if best == 0:
+        return _Vote(0, 0.0)
+    beyond = fits.get(2 * best)
+    if beyond is None or min(fits[0].size, beyond.size) < SHORT * fits[best].size:
+        return None
+    return _Vote(best, fits[0].share - beyond.share)
+
+
+def _fit(page: frozenset[str], wanted: Mapping[str, float], total: float) -> _Fit:
+    held = sum(weight for word, weight in wanted.items() if word in page)
+    return _Fit(held / total, sum(not word.isdecimal() for word in page))

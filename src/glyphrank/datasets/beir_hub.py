@@ -9,9 +9,9 @@ from glyphrank.datasets.beir_hub_corpus import read_corpus
 from glyphrank.datasets.beir_hub_judgements import read_judgements, read_queries
 from glyphrank.datasets.beir_hub_places import find_place
 from glyphrank.datasets.fingerprint import fingerprint
-from glyphrank.datasets.folder_files import Blocks, Faults
 from glyphrank.datasets.hub import Published
 from glyphrank.datasets.relevance import notes_of, relevance
+from glyphrank.faults import Blocks, Faults
 from glyphrank.identity import FileDigests, Location
 from glyphrank.records import Task
 from glyphrank.runtime import Runtime
@@ -82,7 +82,7 @@ class BeirHub:
             items=corpus.items,
             relevant=found.relevant,
             fingerprint=fingerprint(queries, corpus.items, found.relevant),
-            notes=notes_of(qrels, place.tables.qrels.name, corpus.items, corpus.known.table),
+            notes=(*corpus.notes, *notes_of(qrels, place.tables.qrels.name, corpus.items, corpus.known.table)),
         )
 
     @property

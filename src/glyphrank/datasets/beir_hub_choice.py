@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from glyphrank.datasets.beir_hub_names import CARD, Found, Part, find_tables, missing_shards
+from glyphrank.datasets.beir_hub_names import CARD, Found, Part, find_tables
+from glyphrank.datasets.beir_hub_shards import missing_shards
 from glyphrank.errors import DataError
 
 _FORMATS = {".parquet", ".jsonl"}
@@ -50,15 +51,19 @@ def choose(names: Sequence[str], card: str, split: str, subset: str | None, wher
     Raises:
         DataError: a table is missing, incomplete or ambiguous. The message says what was looked for and what there is.
     """
-    found = find_tables(names, card)
+    try:
+        found = find_tables(names, card)
+    except ValueError as error:
+        raise DataError(f"{where}: {CARD}: {error}; name the files, or fewer patterns") from error
     choice = _Choice(found, split, subset)
     tables = {part: choice.table(part) for part in (Part.corpus, Part.queries, Part.qrels)}
     images = choice.table(Part.images) if any(table.part is Part.images for table in found) else None
     corpus, queries, qrels = tables.values()
     if choice.faults or corpus is None or queries is None or qrels is None:
         what = "split " + repr(split) + (f", subset {subset!r}" if subset else "")
-        lines = [f"{where}: its files do not make a dataset ({what}):", *choice.faults, _summary(found, names)]
-        raise DataError("\n  ".join(lines))
+        faults = [*choice.faults, _summary(found, names)]
+        first = f"{where}: its files do not make a dataset ({what}):"
+        raise DataError("\n  ".join([first, *faults]), [f"{where}: {fault}" for fault in faults])
     return Tables(corpus, queries, qrels, images, choice.subset)
 
 
@@ -122,14 +127,21 @@ class _Choice:
         formats = _FORMATS | ({".tsv"} if table.part is Part.qrels else set())
         foreign = [name for name in table.files if PurePosixPath(name).suffix not in formats]
         lacking = missing_shards(table.files)
-        if not table.files:
-            self.faults.append(f"{CARD} says that {table.pattern} holds the {table.part}, and no such file is there")
+        if table.absent:
+            what = _listed(table.absent)
+            self.faults.append(f"{CARD} says that {what} holds the {table.part}, and no such file is there")
+        elif not table.files:
+            self.faults.append(
+                f"{CARD} names no file for the {table.part}: its path is empty; wanted a name or pattern"
+            )
         if foreign:
             self.faults.append(f"the {table.part} is in {_listed(foreign)}; wanted {', '.join(sorted(formats))}")
         if len({PurePosixPath(name).suffix for name in table.files}) > 1:
             self.faults.append(f"the {table.part} is in files of several kinds: {_listed(table.files)}")
         if lacking:
-            self.faults.append(f"the {table.part} is incomplete: {_listed(lacking)} is missing; fetch it")
+            missing = f"{_listed(lacking)} {'is' if len(lacking) == 1 else 'are'} missing"
+            advice = "fetch what is missing, or rename the files where there never was more"
+            self.faults.append(f"the {table.part} is incomplete: {missing}; {advice}")
 
 
 def _absent(part: Part) -> str:

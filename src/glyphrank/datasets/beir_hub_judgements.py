@@ -8,11 +8,12 @@ from pathlib import Path
 
 from glyphrank.datasets.beir_hub_names import Found
 from glyphrank.datasets.beir_hub_rows import IDS, Column, Row, Rows, id_of, slices_of, text_of
-from glyphrank.datasets.folder_files import Blocks, Ids, shown
+from glyphrank.datasets.folder_files import Ids
 from glyphrank.datasets.parquet_tables import Kind
 from glyphrank.datasets.relevance import Known
+from glyphrank.faults import Blocks, shown
 from glyphrank.records import Query
-from glyphrank.trec import Judgements, Qrels, read_qrels
+from glyphrank.trec import Judgements, Qrels, gather_qrels
 
 ID = Column(("query-id", "query_id", "_id", "id"), IDS)
 TEXT = Column(("text", "query"), (Kind.text,))
@@ -62,9 +63,10 @@ def read_judgements(folder: Path, found: Found, blocks: Blocks) -> Qrels:
     """
     rows = Rows(folder, found, blocks)
     if rows.paths[0].suffix == ".tsv":
-        with blocks.keep():
-            return read_qrels(folder / found.name)
-        return Qrels({}, {}, 0)
+        names = found.files if len(found.files) > 1 else ("",)
+        qrels = gather_qrels(dict(zip(names, rows.paths, strict=True)), rows.faults)
+        rows.stop()
+        return qrels
     judgements = Judgements()
     for row in rows.read([QUERY, ITEM, SCORE]):
         try:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+from glyphrank.datasets.beir_hub_patterns import alternatives, fits
+from glyphrank.datasets.beir_hub_shards import SHARD
+
 CARD = "README.md"
 """The dataset card, whose front matter may name configs, with splits and the files of each."""
 
 _KINDS = {name: name for name in ("corpus", "queries", "qrels", "images")} | {"query": "queries"}
 _KIND = re.compile(rf"(?:(?P<before>.+)[-_.])??(?P<kind>{'|'.join(_KINDS)})(?:[-_.](?P<after>.+))?")
-_SHARD = re.compile(r"(?P<name>.*?)[-_.]?(?P<part>\d{5})-of-(?P<parts>\d{5})(?:-[0-9a-f]+)?")
 _NUMBERED = re.compile(r"(?:(?:part|shard|data)[-_.]?)?\d+")
 _PLAIN = ("", "data", "default")
 """Folders and configs that say nothing about a subset."""
@@ -36,8 +38,9 @@ class Found:
     Attributes:
         subset: such as a language, None where there is but one.
         split: None where the table is not divided.
-        files: relative names, sorted; none where the card names files that are not there.
-        pattern: what the card says of the files, or the beginning that their names share.
+        files: relative names, sorted, each once.
+        pattern: what the card says of the files, or the beginning that their names share; "" where a card says nothing.
+        absent: patterns of the card for which no file is there.
     """
 
     part: Part
@@ -45,6 +48,7 @@ class Found:
     split: str | None
     files: tuple[str, ...]
     pattern: str
+    absent: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -58,25 +62,14 @@ def find_tables(names: Sequence[str], card: str) -> list[Found]:
     Args:
         names: its files, relative, with `/`.
         card: the text of its dataset card, "" where there is none.
+
+    Raises:
+        ValueError: a pattern of the card cannot be read; the message names it.
     """
     names = sorted(name for name in names if not any(part.startswith(".") for part in PurePosixPath(name).parts))
     configured = list(_configured(_front_matter(card).get("configs"), names))
     covered = {found.part for found in configured}
     return configured + [found for found in _named(names) if found.part not in covered]
-
-
-def missing_shards(files: Sequence[str]) -> list[str]:
-    """Names of files that lack among those numbered like `test-00000-of-00003.parquet`."""
-    lacking = []
-    for name in files:
-        shard = _SHARD.fullmatch(PurePosixPath(name).stem)
-        if shard is None:
-            continue
-        parts = int(shard["parts"])
-        number = f"{shard['part']}-of-"
-        others = (name.replace(number, f"{part:05}-of-") for part in range(parts))
-        lacking += [other for other in others if other not in files and other not in lacking]
-    return lacking
 
 
 def _front_matter(card: str) -> Mapping[str, object]:
@@ -104,6 +97,7 @@ def _configured(configs: object, names: Sequence[str]) -> Iterator[Found]:
     subsets = {subset for part, subset in filter(None, kinds.values()) if part is not Part.qrels}
     for config in chosen:
         name = str(config.get("config_name", "default"))
+        tables: dict[tuple[Part, str | None, str | None], list[str]] = {}
         for split, patterns in _splits(config):
             kind, own = kinds[name], split
             if kind is None and split is not None and _kind_of(split):  # one config, whose splits are the tables
@@ -111,8 +105,11 @@ def _configured(configs: object, names: Sequence[str]) -> Iterator[Found]:
             elif kind is None and _subset(name) in subsets - has_qrels:  # relevance, in a config without a name for it
                 kind = Part.qrels, _subset(name)
             if kind is not None:
-                files = sorted({file for pattern in patterns for file in _fitting(pattern, names)})
-                yield Found(kind[0], kind[1], own, tuple(files), ", ".join(patterns))
+                tables.setdefault((*kind, own), []).extend(patterns)
+        for (part, subset, own), patterns in tables.items():
+            files = {pattern: _fitting(pattern, names) for pattern in patterns}
+            absent = tuple(pattern for pattern, found in files.items() if not found)
+            yield Found(part, subset, own, tuple(sorted(set().union(*files.values()))), ", ".join(files), absent)
 
 
 def _splits(config: Mapping[str, object]) -> Iterator[tuple[str | None, list[str]]]:
@@ -140,19 +137,8 @@ def _splits(config: Mapping[str, object]) -> Iterator[tuple[str | None, list[str
 
 def _fitting(pattern: str, names: Sequence[str]) -> list[str]:
     """The names that a pattern of a card means; a folder means all below it."""
-    plain = pattern.removeprefix("./").rstrip("/")
-    expression = re.compile(_translated(plain))
-    return [name for name in names if expression.fullmatch(name) or name.startswith(f"{plain}/")]
-
-
-def _translated(pattern: str) -> str:
-    """A regular expression for a glob, whose `*` stays within a folder and whose `**` does not."""
-    pieces = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", pattern)
-    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return "".join(
-        known.get(piece, piece if piece.startswith("[") and piece.endswith("]") else re.escape(piece))
-        for piece in pieces
-    )
+    plain = alternatives(pattern.removeprefix("./").rstrip("/"))
+    return [name for name in names if any(fits(name, one) or name.startswith(f"{one}/") for one in plain)]
 
 
 def _named(names: Sequence[str]) -> list[Found]:
@@ -168,7 +154,7 @@ def _named(names: Sequence[str]) -> list[Found]:
 def _place(name: str) -> tuple[Part, str | None, str | None, str] | None:
     """Part, subset, split and series of a file; None for one that is no table."""
     path = PurePosixPath(name)
-    shard = _SHARD.fullmatch(path.stem)
+    shard = SHARD.fullmatch(path.stem)
     stem = shard["name"] if shard else "" if _NUMBERED.fullmatch(path.stem) else path.stem
     words = [*path.parts[:-1], stem]
     at = next((number for number, word in enumerate(words) if _kind_of(word)), None)

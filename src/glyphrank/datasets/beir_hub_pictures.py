@@ -9,9 +9,10 @@ from typing import Any
 
 from glyphrank.datasets.beir_hub_names import Found
 from glyphrank.datasets.beir_hub_rows import IDS, Column, Row, Rows, id_of
-from glyphrank.datasets.folder_files import Blocks, shown
 from glyphrank.datasets.media_names import MediaNames, content_of
-from glyphrank.datasets.parquet_tables import Kind, Table, damaged, pictures
+from glyphrank.datasets.parquet_footer import Footers, Group, damaged
+from glyphrank.datasets.parquet_tables import Kind, Table, pictures
+from glyphrank.faults import Blocks, shown
 from glyphrank.identity import FileDigest, digest_text
 from glyphrank.ids import nfc
 from glyphrank.media.parquet import BYTES, PATH
@@ -26,6 +27,8 @@ NAME = Column(("image_id",), IDS)
 _NAMED = Column(("file_name", "image_id", "id"), IDS)
 """The column of a table of pictures that bears these names."""
 _FEW = 16
+_NULL = Media(Path("null"), None, "")
+"""Stands for a picture that is null, while a row without a picture has none."""
 
 
 class Pictures:
@@ -36,6 +39,9 @@ class Pictures:
         table: of pictures, for a corpus whose own table has none.
         file_digest: content digest of a file.
         blocks: gets the faults of whole files.
+
+    Attributes:
+        nulls: the places of the rows that name a picture which is null, as far as they were asked for.
     """
 
     def __init__(self, folder: Path, table: Found | None, file_digest: FileDigest, blocks: Blocks) -> None:
@@ -43,36 +49,31 @@ class Pictures:
         self._table = table
         self._file_digest = file_digest
         self._blocks = blocks
+        self.nulls: set[str] = set()
+        self._footers = Footers()
         self._cells = cache(self._cells_of)
         self._names = cache(lambda folder: MediaNames(folder, PICTURE))
-        self._blanks = cache(_blanks)
         self._others = cache(self._others_of)
 
     def media(self, row: Row) -> Media | None:
-        """The picture of a row, None where the row names none.
+        """The picture of a row, None where the row names none or one that is null.
 
         Raises:
             ValueError: it names none that there is, or in a way that is not read.
         """
-        own = self._own(row)
-        if own is not None or self._table is None or row.fields.get(NAME.names[0]) is None:
-            return own
-        return self._other(id_of(row, NAME), self._table)
-
-    def is_blank(self, media: Media) -> bool:
-        """Whether a picture is a null in a table."""
-        if media.cell is None:
-            return False
-        with self._blocks.keep():
-            return media.cell.row in self._blanks(media.path, media.cell.column)
-        return False
+        found = self._own(row)
+        if found is None and self._table is not None and row.fields.get(NAME.names[0]) is not None:
+            found = self._other(id_of(row, NAME), self._table)
+        if found is _NULL:
+            self.nulls.add(row.place)
+        return None if found is _NULL else found
 
     def _own(self, row: Row) -> Media | None:
-        """The picture in the row's own table, or beside it."""
+        """The picture in the row's own table, or beside it; None where there is neither a column nor a field of it."""
         if row.path.suffix == ".parquet":
             cells = self._cells(row.path)
             return cells[row.number] if cells else None
-        return None if row.fields.get(PICTURE) is None else self._beside(row)
+        return self._beside(row) if PICTURE in row.fields else None
 
     def _cells_of(self, path: Path) -> list[Media] | None:
         """The pictures in the own table; None where it has none."""
@@ -80,7 +81,9 @@ class Pictures:
         if table.columns.get(PICTURE) not in (Kind.picture, Kind.text):
             return None
         with self._blocks.keep():
-            return pictures(path, PICTURE, self._folder, self._file_digest)
+            found = pictures(path, PICTURE, self._folder, self._file_digest, self._footers)
+            blanks = _blanks(table, self._footers)
+            return [_NULL if media.cell and row in blanks else media for row, media in enumerate(found)]
         return [Media(path, None, "", cell=Cell(PICTURE, row)) for row in range(table.rows)]
 
     def _beside(self, row: Row) -> Media:
@@ -88,6 +91,8 @@ class Pictures:
         value = row.fields[PICTURE]
         if isinstance(value, dict) and value.get(BYTES) is None:
             value = value.get(PATH)
+        if value is None or value == "":
+            return _NULL
         if not isinstance(value, str):
             raise ValueError(f"{PICTURE} is {shown(value)}; wanted the path of a picture")
         paths = [self._names(folder).find(value) for folder in dict.fromkeys((self._folder, row.path.parent))]
@@ -125,34 +130,32 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _blanks(path: Path, column: str) -> set[int]:
-    """Rows whose picture is null. Pictures are passed only in row groups that hold both nulls and pictures."""
-    table = Table(path)
-    if table.columns[column] is Kind.text:
-        return {row for row, (name,) in enumerate(table.read([column])) if not name}
+def _blanks(table: Table, footers: Footers) -> set[int]:
+    """Rows without bytes, which may have a path. Pictures are passed only in row groups that hold both."""
+    if table.columns[PICTURE] is Kind.text:
+        return {row for row, (name,) in enumerate(table.read([PICTURE])) if not name}
     found: set[int] = set()
     start = 0
+    groups = footers.groups(table.path)
     try:
-        for group in range(table.file.num_row_groups):
-            found |= {start + row for row in _blanks_in_group(table.file, column, group)}
-            start += table.file.metadata.row_group(group).num_rows
+        for number, group in enumerate(groups):
+            found |= {start + row for row in _blanks_in_group(table.file, number, group)}
+            start += group.rows
     except Exception as error:  # pyarrow raises errors of its own, and of every kind at damaged files
-        raise damaged(path, f"the column {column!r} cannot be read from row {start} on", error) from error
+        raise damaged(table.path, f"the column {PICTURE!r} cannot be read from row {start} on", error) from error
     return found
 
 
-def _blanks_in_group(file: Any, column: str, group: int) -> Iterable[int]:
+def _blanks_in_group(file: Any, number: int, group: Group) -> Iterable[int]:
+    """Rows, counted in the group, that have no bytes."""
     from pyarrow import types
 
-    is_struct = types.is_struct(file.schema_arrow.field(column).type)
-    leaf = f"{column}.{BYTES}" if is_struct else column
-    metadata = file.metadata.row_group(group)
-    chunks = [metadata.column(number) for number in range(metadata.num_columns)]
-    statistics = next(chunk.statistics for chunk in chunks if chunk.path_in_schema == leaf)
-    nulls = statistics.null_count if statistics is not None and statistics.has_null_count else None
-    if nulls in (0, metadata.num_rows):
+    is_struct = types.is_struct(file.schema_arrow.field(PICTURE).type)
+    leaf = f"{PICTURE}.{BYTES}" if is_struct else PICTURE
+    nulls = group.nulls.get(leaf)
+    if nulls in (0, group.rows):
         return range(nulls or 0)
-    batches = file.iter_batches(batch_size=_FEW, row_groups=[group], columns=[leaf], use_threads=False)
+    batches = file.iter_batches(batch_size=_FEW, row_groups=[number], columns=[leaf], use_threads=False)
     values = (batch.column(0).field(0) if is_struct else batch.column(0) for batch in batches)
     lacking = [lacks for value in values for lacks in value.is_null().to_pylist()]
     return [row for row, lacks in enumerate(lacking) if lacks]

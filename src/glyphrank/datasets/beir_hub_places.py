@@ -15,8 +15,6 @@ from glyphrank.runtime import Runtime
 _LIKELY = (CARD, "*corpus*", "*queries*", "*qrels*")
 """What a repository that nobody has seen probably holds, for messages."""
 
-_ADVICE = "  Set runtime.download=true, or fetch the files and set dataset.root to their folder"
-
 
 @dataclass(frozen=True)
 class Place:
@@ -51,7 +49,8 @@ def find_place(
             return _place(name, cached, _tables_in(cached, split, subset))
     except DataError as error:
         if not runtime.download:
-            raise DataError(f"{error}\n{_ADVICE}") from error
+            advice = _advice(published)
+            raise DataError(f"{error}\n  {advice}", (*error.faults, advice)) from error
     if not runtime.download:
         find_files(None, published, _LIKELY, runtime)  # says how to get them
     names, card = _on_hub(published, runtime)
@@ -82,6 +81,11 @@ def _cached(published: Published, runtime: Runtime) -> Path | None:
         return find_files(None, published, (), replace(runtime, download=False))
     except DataError:
         return None
+
+
+def _advice(published: Published) -> str:
+    command = f"hf download {published.repository} --repo-type dataset --revision {published.revision} --local-dir DIR"
+    return f"Set runtime.download=true, or run `{command}` and set dataset.root to that folder"
 
 
 def _on_hub(published: Published, runtime: Runtime) -> tuple[list[str], str]:

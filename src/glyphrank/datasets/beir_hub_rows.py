@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glyphrank.datasets.beir_hub_names import Found
-from glyphrank.datasets.folder_files import Blocks, Faults, shown
 from glyphrank.datasets.folder_records import NoObjectError, NoObjects, fields_of, id_text, lines_of, plain_fields
 from glyphrank.datasets.parquet_tables import Kind, Table
 from glyphrank.errors import DataError
+from glyphrank.faults import Blocks, Faults, shown
 
 IDS = (Kind.text, Kind.whole)
 SCALARS = (Kind.text, Kind.whole, Kind.number)

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import ClassVar
 
 from glyphrank.datasets.fingerprint import fingerprint
-from glyphrank.datasets.folder_files import Blocks, Faults, shown
 from glyphrank.datasets.folder_media import MediaFinder
 from glyphrank.datasets.folder_records import Records, read_records
 from glyphrank.datasets.relevance import Known, Relevance, notes_of, relevance
 from glyphrank.datasets.roots import readable_folder
 from glyphrank.errors import DataError
+from glyphrank.faults import Blocks, Faults, shown
 from glyphrank.identity import FileDigests, Location
 from glyphrank.records import Item, Media, Query, Task
 from glyphrank.runtime import Runtime
-from glyphrank.trec import Qrels, read_qrels
+from glyphrank.trec import Qrels, gather_qrels
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class _Judgements:
-    """The file of judgements, whether it makes a split, and what it holds: nothing where it cannot be read."""
+    """The file of judgements, whether it makes a split, and what of it could be read."""
 
     path: Path
     is_split: bool
@@ -131,7 +131,11 @@ def _queries(root: Path, asked: Records, blocks: Blocks) -> list[Query]:
 def _judgements(root: Path, split: str, blocks: Blocks) -> _Judgements:
     with blocks.keep():
         path, is_split = _qrels_path(root, split)
-        return _Judgements(path, is_split, read_qrels(path))
+        faults = Faults(path)
+        qrels = gather_qrels({"": path}, faults)
+        with blocks.keep():
+            faults.stop()
+        return _Judgements(path, is_split, qrels)
     return _Judgements(root / "qrels.tsv", False, Qrels({}, {}, 0))
 
 

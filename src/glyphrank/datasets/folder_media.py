@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from glyphrank.datasets.folder_files import Faults, Record, shown
+from glyphrank.datasets.folder_files import Record
 from glyphrank.datasets.media_names import MediaNames, content_of
+from glyphrank.faults import Faults, shown
 from glyphrank.identity import FileDigest, Stamp, digest_text
 from glyphrank.ids import nfc
 from glyphrank.media.faults import MediaError

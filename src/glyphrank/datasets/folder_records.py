@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from glyphrank.datasets.folder_files import Blocks, Faults, Ids, Record, shown
+from glyphrank.datasets.folder_files import Ids, Record
 from glyphrank.errors import DataError
+from glyphrank.faults import Blocks, Faults, shown
 from glyphrank.identity import kind_of_file
 
 _ID_FIELDS = ("id", "_id")

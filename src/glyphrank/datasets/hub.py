@@ -64,12 +64,7 @@ def find_files(root: Path | None, published: Published | None, names: Sequence[s
     if cached is not None and not _missing(cached, names):
         return cached
     if not runtime.download:
-        found = "are not on this machine" if cached is None else f"are not all in the hub's cache {cached}"
-        size = f" ({published.size})" if published.size else ""
-        raise DataError(
-            f"the files {', '.join(names)}{size} of {published.name} {found}, and the network is not asked"
-            + _advice(published, None)
-        )
+        raise DataError(f"{_absent(published, cached, names)}, and the network is not asked{_advice(published, None)}")
     fetched = _fetch(published, names)
     missing = _missing(fetched, names)
     if missing:
@@ -141,6 +136,16 @@ def _missing(folder: Path, names: Sequence[str]) -> list[str]:
         return []
     paths = [path.relative_to(folder).as_posix() for path in files_below(folder)]
     return [name for name in names if not any(_fits(path, name) for path in paths)]
+
+
+def _absent(published: Published, cached: Path | None, names: Sequence[str]) -> str:
+    """Which files are not on this machine, or not among those that the cache holds, as the beginning of a sentence."""
+    if cached is None:
+        size = f" ({published.size})" if published.size else ""
+        return f"the files {', '.join(names)}{size} of {published.name} are not on this machine"
+    missing = _missing(cached, names)
+    files, verb = ("file", "is") if len(missing) == 1 else ("files", "are")
+    return f"the {files} {', '.join(missing)} of {published.name} {verb} not in the hub's cache {cached}"
 
 
 def _lacks(folder: Path, missing: Sequence[str]) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from glyphrank.datasets.fingerprint import fingerprint
-from glyphrank.datasets.folder_files import Blocks
 from glyphrank.datasets.hub import Published, find_files, one_file
 from glyphrank.datasets.kopub_vdr_gold import check_documents, check_gold
 from glyphrank.datasets.kopub_vdr_tables import (
@@ -21,6 +20,7 @@ from glyphrank.datasets.kopub_vdr_tables import (
     read_questions,
 )
 from glyphrank.datasets.parquet_tables import pictures
+from glyphrank.faults import Blocks
 from glyphrank.identity import FileDigests, Location
 from glyphrank.records import Item, Media, Query, Task
 from glyphrank.runtime import Runtime
@@ -73,7 +73,7 @@ class KopubVdr:
         with blocks.keep():
             check_gold(asked, questions, pages, documents)
         with blocks.keep():
-            check_documents(annotated, documents, pages)
+            notes += check_documents(annotated, documents, pages)
         blocks.stop()
         media = pictures(corpus, "image", folder, FileDigests(runtime.cache / "files"))
         return _task(questions, pages, media, notes)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from glyphrank.datasets.folder_files import Faults, shown
 from glyphrank.datasets.parquet_tables import Kind, Table
 from glyphrank.errors import DataError
+from glyphrank.faults import Faults, shown
 from glyphrank.ids import nfc
 
 QUESTIONS = "SDS-KoPub-QA.parquet"

@@ -6,8 +6,8 @@ import os
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from glyphrank.datasets.folder_files import shown
 from glyphrank.errors import DataError
+from glyphrank.faults import shown
 from glyphrank.identity import FileDigest, Stamp, digest_text, stamp_of
 from glyphrank.ids import nfc
 

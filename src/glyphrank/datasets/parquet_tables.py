@@ -9,9 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from glyphrank.datasets.folder_files import Faults
 from glyphrank.datasets.media_names import MediaNames, content_of
+from glyphrank.datasets.parquet_footer import Footers, Group, damaged
 from glyphrank.errors import DataError
+from glyphrank.faults import Faults
 from glyphrank.identity import FileDigest, digest_text
 from glyphrank.media.faults import MediaError
 from glyphrank.media.files import head_of, shown_name
@@ -49,14 +50,18 @@ class Table:
         columns: what each column holds, in the order of the file.
 
     Raises:
-        DataError: the file is missing, cannot be read, or is no whole parquet file; what it is instead is said.
+        DataError: the file is missing, cannot be read, is encrypted, or is no whole parquet file; what it is instead is
+            said.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = _opened(path)
-        self.rows: int = self._file.metadata.num_rows
-        self.columns: Mapping[str, Kind] = {field.name: _kind(field.type) for field in self._file.schema_arrow}
+        try:
+            self.rows: int = self._file.metadata.num_rows
+            self.columns: Mapping[str, Kind] = {field.name: _kind(field.type) for field in self._file.schema_arrow}
+        except Exception as error:  # see `Table.batches`
+            raise damaged(path, "the parquet file's schema cannot be read", error) from error
 
     def check(self, wanted: Mapping[str, Sequence[Kind]]) -> None:
         """Compares the columns with those that are wanted, each with the kinds that it may have.
@@ -85,7 +90,7 @@ class Table:
         Columns of pictures must not be among them: their bytes would be read.
 
         Raises:
-            DataError: the file is damaged; the row is named from which on it cannot be read.
+            DataError: the file is damaged or encrypted; the row is named from which on it cannot be read.
         """
         row = 0
         batches = self._file.iter_batches(batch_size=_BATCH, columns=list(names), use_threads=False)
@@ -110,7 +115,9 @@ class Table:
         return self._file
 
 
-def pictures(path: Path, column: str, root: Path, file_digest: FileDigest) -> list[Media]:
+def pictures(
+    path: Path, column: str, root: Path, file_digest: FileDigest, footers: Footers | None = None
+) -> list[Media]:
     """The media of every row: its cell, or the file beside the table that its path names where it has no bytes.
 
     No picture is read where the file says how many rows of a group have no bytes; otherwise those of the groups that
@@ -121,9 +128,11 @@ def pictures(path: Path, column: str, root: Path, file_digest: FileDigest) -> li
         root: the dataset's folder. A path is looked for below it and then below the table's; a file that is in neither
             fails when it is looked at.
         file_digest: content digest of a file.
+        footers: of the files of the table, where there are several.
 
     Raises:
-        DataError: the file cannot be read or has no such column, or paths lead out of the folder or fit several files.
+        DataError: the file cannot be read or has no such column, its footer is damaged or encrypted, or paths lead out
+            of the folder or fit several files.
     """
     table = Table(path)
     table.check({column: (Kind.picture, Kind.text)})
@@ -134,7 +143,7 @@ def pictures(path: Path, column: str, root: Path, file_digest: FileDigest) -> li
     ]
     faults = Faults(path, shown=50)
     places = [MediaNames(folder, column) for folder in dict.fromkeys((root.absolute(), path.parent))]
-    for row, name in _paths(table, column).items():
+    for row, name in _paths(table, column, footers or Footers()).items():
         try:
             beside = _beside(name, places)
         except ValueError as error:
@@ -156,7 +165,7 @@ def _beside(name: str, places: Sequence[MediaNames]) -> Path:
     return paths[0]
 
 
-def _paths(table: Table, column: str) -> dict[int, str]:
+def _paths(table: Table, column: str, footers: Footers) -> dict[int, str]:
     """The path of each row that has no bytes but a path."""
     from pyarrow import types
 
@@ -167,30 +176,28 @@ def _paths(table: Table, column: str) -> dict[int, str]:
         return {}
     found: dict[int, str] = {}
     start = 0
+    groups = footers.groups(table.path)
     try:
-        for group in range(table.file.num_row_groups):
-            found |= {start + row: name for row, name in _paths_in_group(table.file, column, group)}
-            start += table.file.metadata.row_group(group).num_rows
+        for number, group in enumerate(groups):
+            found |= {start + row: name for row, name in _paths_in_group(table.file, column, number, group)}
+            start += group.rows
     except Exception as error:  # see `Table.batches`
         raise damaged(table.path, f"the column {column!r} cannot be read from row {start} on", error) from error
     return found
 
 
-def _paths_in_group(file: Any, column: str, group: int) -> Iterator[tuple[int, str]]:
+def _paths_in_group(file: Any, column: str, number: int, group: Group) -> Iterator[tuple[int, str]]:
     """Row, counted in the group, and path of those that have no bytes but a path."""
-    metadata = file.metadata.row_group(group)
-    chunks = [metadata.column(number) for number in range(metadata.num_columns)]
-    statistics = next(chunk.statistics for chunk in chunks if chunk.path_in_schema == f"{column}.{BYTES}")
-    nulls = statistics.null_count if statistics is not None and statistics.has_null_count else None
+    nulls = group.nulls.get(f"{column}.{BYTES}")
     if nulls == 0:
         return
-    names = [name for batch in _field(file, column, PATH, group) for name in batch.to_pylist()]
+    names = [name for batch in _field(file, column, PATH, number) for name in batch.to_pylist()]
     if not any(names):
         return
-    if nulls == metadata.num_rows:
-        lacking = [True] * metadata.num_rows
+    if nulls == group.rows:
+        lacking = [True] * group.rows
     else:
-        lacking = [lacks for batch in _field(file, column, BYTES, group) for lacks in batch.is_null().to_pylist()]
+        lacking = [lacks for batch in _field(file, column, BYTES, number) for lacks in batch.is_null().to_pylist()]
     yield from ((row, name) for row, (name, lacks) in enumerate(zip(names, lacking, strict=True)) if name and lacks)
 
 
@@ -202,12 +209,6 @@ def _field(file: Any, column: str, field: str, group: int) -> Iterator[Any]:
         yield batch.column(0).field(0)
 
 
-def damaged(path: Path, what: str, error: Exception) -> DataError:
-    """The error for a parquet file in which something cannot be read."""
-    cause = " ".join(str(error).split())[:200] or type(error).__name__
-    return DataError(f"{path}: {what} ({cause}); it is damaged or cut off: fetch it again")
-
-
 def _opened(path: Path) -> Any:
     from pyarrow.parquet import ParquetFile
 
@@ -216,6 +217,8 @@ def _opened(path: Path) -> Any:
     except MediaError as error:
         why = str(error).removeprefix(f"{shown_name(path)}: ")
         raise DataError(f"{path}: {why}; wanted a parquet file") from error
+    if head.startswith(b"PARE"):
+        raise DataError(f"{path}: the parquet file is encrypted; wanted one that is not")
     if not head.startswith(b"PAR1"):
         raise DataError(f"{path}: {_instead(head)}, not a parquet file")
     try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
-from glyphrank.datasets.folder_files import Faults, shown
+from glyphrank.faults import Faults, shown
 from glyphrank.ids import nfc
 from glyphrank.records import Item
 from glyphrank.trec import Qrels

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from glyphrank.datasets.folder_files import shown
 from glyphrank.datasets.textvr_files import REPOSITORY
 from glyphrank.datasets.textvr_records import Clip, read_clips
 from glyphrank.errors import DataError
+from glyphrank.faults import shown
 from glyphrank.ids import nfc
 
 _ACTIVITY = "Activity"

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from glyphrank.datasets.folder_files import Faults, shown
 from glyphrank.datasets.media_names import MediaNames, content_of, names_in
 from glyphrank.datasets.textvr_records import Clip
 from glyphrank.errors import DataError
+from glyphrank.faults import Faults, shown
 from glyphrank.identity import FileDigest, digest_text
 from glyphrank.ids import nfc
 from glyphrank.records import Media

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from glyphrank.datasets.folder_files import shown
 from glyphrank.datasets.textvr_files import ARCHIVE, OCR, Files, TextVrFiles, is_there
 from glyphrank.datasets.textvr_records import Clip
 from glyphrank.errors import DataError
+from glyphrank.faults import shown
 from glyphrank.records import Item
 
 

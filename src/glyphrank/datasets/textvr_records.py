@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from glyphrank.datasets.folder_files import Faults, shown
 from glyphrank.errors import DataError
+from glyphrank.faults import Faults, shown
 from glyphrank.identity import kind_of_file
 from glyphrank.ids import nfc
 from glyphrank.json_objects import JsonObject, repeated_key

@@ -31,8 +31,8 @@ def cell_bytes(path: Path, cell: Cell) -> bytes:
     back, or over to a later row group, starts at the beginning of the group. A file that was changed is opened anew.
 
     Raises:
-        MediaError: the file is missing, damaged or no parquet file, it has no such row or column, the column holds
-            something else, or null. The message names file and row.
+        MediaError: the file is missing, damaged, encrypted or no parquet file, it has no such row or column, the column
+            holds something else, or null. The message names file and row.
         MemoryError: the picture needs more memory than there is.
     """
     name = shown_media(Media(path, None, "", cell=cell))
@@ -51,8 +51,16 @@ def cell_bytes(path: Path, cell: Cell) -> bytes:
     except Exception as error:  # pyarrow raises errors of its own, and of every kind of Python's at damaged files
         _OPEN.forget(place)
         cause = " ".join(str(error).split())[:200] or type(error).__name__
+        if is_encrypted(cause):
+            why = f"the parquet file is encrypted ({cause}); wanted one that is not"
+            raise MediaError(MediaFault.encrypted, f"{name}: {why}") from error
         raise MediaError(MediaFault.damaged, f"{name}: the parquet file is damaged or none ({cause})") from error
     return _picture(value, name)
+
+
+def is_encrypted(cause: str) -> bool:
+    """Whether what Arrow says of a file is that it, or a column in it, is encrypted."""
+    return "decrypt" in cause or "encrypted" in cause
 
 
 def _picture(value: object, name: str) -> bytes:
