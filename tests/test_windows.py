@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from composing import built
 from glyphrank.errors import ConfigError
 from glyphrank.media.sampling import Middles
+from glyphrank.misses import Misses
 from glyphrank.records import Line, Reading, Source
 from glyphrank.transcript import AllLines, Confident, NormalForm, Order, Pooling, Transcript, Unique
 from glyphrank.windows import Windows
@@ -145,3 +146,10 @@ def test_windows_of_frames_without_a_count_are_one_clear_error(tmp_path: Path) -
     assert fault.startswith("  transcript.windows: ")
     assert "'frames.count' not found" in fault
     assert fault.endswith("[transcript=windows]")
+
+
+def test_windows_in_windows_are_refused_however_deep() -> None:
+    inner = Windows(2, Pooling.mean, AllLines(Order.source, " ", NormalForm.nfc))
+    for written in (inner, Misses(0.5, 1, inner)):
+        with pytest.raises(ValueError, match="written cuts windows itself"):
+            Windows(4, Pooling.mean, written)

@@ -69,8 +69,9 @@ def open_matrix(path: Path, task: Task) -> ScoreMatrix:
     wanted = (len(task.queries), len(task.items))
     if values.shape != wanted:
         looks = "; it looks transposed: save S.T" if values.shape == wanted[::-1] else ""
-        if values.ndim == 2 and values.shape < wanted and values.shape[1] < wanted[1]:
-            looks = "; was it made on a part of the dataset (such as dataset.missing=drop)? give the same field here"
+        sides = [found - asked for found, asked in zip(values.shape, wanted, strict=False)]
+        if values.ndim == 2 and (max(sides) < 0 or min(sides) > 0):
+            looks = "; was it made on another part of the dataset? give the same fields here, such as dataset.missing"
         raise DataError(
             f"{path}: holds an array of shape {values.shape}; wanted {wanted}, a row for each query of {task.name} and "
             f"a column for each item{looks}"

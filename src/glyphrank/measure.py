@@ -183,6 +183,8 @@ def of_this_run(report: Report, run: Run, task: Task) -> Report:
 def notes_of_run(run: Run) -> list[str]:
     """What the parts of a run mean for its numbers, in sentences."""
     notes = [f"channel {name} has random weights, which nobody trained" for name in run.random_weights]
+    if run.metrics.benchmark is not None:
+        notes.append(f"numbers of {run.metrics.benchmark}; equal scores are ordered by the rule {run.metrics.ties}")
     if run.is_approximate:
         notes.append("an approximate index ranks forward only (no v2t); its loss against exact search is in the report")
     if run.save_scores and len(run.channels) > 1 and Direction.v2t in run.metrics.directions:

@@ -52,16 +52,16 @@ class Run:
     def __post_init__(self) -> None:
         if not self.channels:
             raise ValueError("there is no channel; choose encoder@lexical=..., encoder@text=... or encoder@visual=...")
-        if self.reads and self.ocr is None:
-            name = next(name for name in self.channels if CHANNELS[name] is View.text)
-            allowed = " or ".join(self.metrics.sources)
-            raise ValueError(f"channel {name!r} needs text but ocr=none; choose one that reads {allowed}")
         for name in self.channels:
             if CHANNELS[name] not in self.metrics.views:
                 allowed = ", ".join(self.metrics.views)
                 raise ValueError(
                     f"channel {name!r} sees {CHANNELS[name]}, but the metrics protocol allows {allowed} only"
                 )
+        if self.reads and self.ocr is None:
+            name = next(name for name in self.channels if CHANNELS[name] is View.text)
+            allowed = " or ".join(self.metrics.sources)
+            raise ValueError(f"channel {name!r} needs text but ocr=none; choose one that reads {allowed}")
         if self.reads and self.ocr is not None:
             foreign = [source for source in self.ocr.sources if source not in self.metrics.sources]
             if foreign:

@@ -23,7 +23,7 @@ from glyphrank.shards import LinesCodec
 
 LOOKS_A_SHARD = 64
 DECODERS = ("decord", "pillow", "pypdfium2")
-VERSION = 1
+VERSION = 2
 """Raised when the same files and fields give other pixels."""
 
 _CHANGED = "it was changed after the run began; run again"

@@ -34,7 +34,10 @@ class Windows:
     def __post_init__(self) -> None:
         if self.windows < 1:
             raise ValueError(f"windows is {self.windows}; wanted at least 1")
-        if isinstance(self.written, Windows):
+        inner: object = self.written
+        while inner is not None and not isinstance(inner, Windows):
+            inner = getattr(inner, "written", None)
+        if inner is not None:
             raise ValueError("written cuts windows itself; wanted a transcript of one text")
 
     def write(self, reading: Reading) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from PIL import Image, ImageFile, features
 
 from bombs import bomb
 from glyphrank.media.faults import MediaError, MediaFault
-from glyphrank.media.images import load_image, reduced
+from glyphrank.media.images import load_image, load_picture, reduced
 from tiff_files import write_tiff
 
 BUDGET = 89_000_000
@@ -212,3 +212,16 @@ def test_an_avif_that_is_cut_off_is_not_called_undecoded(tmp_path: Path) -> None
 def test_an_orientation_that_cannot_be_read_leaves_the_picture_as_it_is(tmp_path: Path) -> None:
     corners().save(tmp_path / "a.jpg", exif=b"Exif\0\0II*\0\xff\xff\xff\xff", quality=95)
     assert load(tmp_path / "a.jpg").shape == (20, 40, 3)
+
+
+def test_a_png_with_changed_bytes_is_damaged_even_where_its_pixels_can_be_decoded(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (120, 160, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "a.png", compress_level=0)
+    data = bytearray((tmp_path / "a.png").read_bytes())
+    data[len(data) // 2] ^= 0xFF  # a stored byte: the stream stays whole, its checksum does not
+    for number in range(3):
+        data[len(data) // 3 + number] = 0
+    (tmp_path / "a.png").write_bytes(data)
+    assert fault(tmp_path / "a.png").fault is MediaFault.damaged
+    with pytest.raises(MediaError, match=r"corpus row 0: the picture is damaged"):
+        load_picture(bytes(data), "corpus row 0", 1600, BUDGET)

@@ -17,7 +17,8 @@ def missing_shards(files: Sequence[str]) -> list[str]:
     """Names of files that lack, in order; a `*` stands for what nobody knows.
 
     Among those numbered like `test-00000-of-00003.parquet`, all are known. Names that differ in one number only make a
-    series where the least number is 0 or 1: what lacks below its greatest is known, not what may lack behind it.
+    series where the least number is 0 or 1, or where they are named as by the hub's converter, from `0000.parquet` on:
+    what lacks below its greatest is known, not what may lack behind it.
     """
     plain = []
     parts: dict[tuple[str, str], set[int]] = {}
@@ -51,9 +52,13 @@ def _gaps(files: Sequence[str]) -> Iterator[str]:
             series.setdefault((name[: number.start()], name[number.end() :]), []).append(number[0])
     for (before, after), numbers in series.items():
         there = {int(number) for number in numbers}
-        if min(there) > 1 or max(there) > _LARGEST:
+        first = 0 if _is_converted(before, numbers) else min(there)
+        if first > 1 or max(there) > _LARGEST:
             continue
         width = max((len(number) for number in numbers if number.startswith("0")), default=1)
-        yield from (
-            f"{before}{number:0{width}}{after}" for number in range(min(there), max(there)) if number not in there
-        )
+        yield from (f"{before}{number:0{width}}{after}" for number in range(first, max(there)) if number not in there)
+
+
+def _is_converted(before: str, numbers: Sequence[str]) -> bool:
+    """Whether nothing but four digits makes the name of each file, as the hub's converter to parquet has it."""
+    return before.endswith("/") and all(len(number) == 4 for number in numbers) and min(numbers).startswith("0")

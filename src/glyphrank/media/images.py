@@ -90,6 +90,14 @@ def _reduced(image: Image.Image, long_side: int) -> Image.Image:
     return image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
+def _check_png(source: Path | BytesIO) -> None:
+    """Compares the checksum of every part of a PNG, which decoding its pixels passes over; raises as Pillow does."""
+    if isinstance(source, BytesIO):
+        source.seek(0)
+    with Image.open(source, formats=("PNG",)) as image:
+        image.verify()
+
+
 def _decoded(source: Path | BytesIO, head: bytes, name: str, limits: tuple[int, int]) -> UInt8Array:
     """A picture from a file or from memory.
 
@@ -104,7 +112,10 @@ def _decoded(source: Path | BytesIO, head: bytes, name: str, limits: tuple[int, 
             if image.width * image.height > most_pixels:
                 raise too_many_pixels(name, image.width * image.height, most_pixels)
             image.load()
-            return np.array(_reduced(on_white(_upright(image)), long_side))
+            picture = np.array(_reduced(on_white(_upright(image)), long_side))
+            if image.format == "PNG":
+                _check_png(source)
+            return picture
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         found = re.search(r"\d+", str(error))
         raise too_many_pixels(name, int(found[0]) if found else 2 * most_pixels, most_pixels) from error
