@@ -155,13 +155,13 @@ def test_textvr_by_its_published_ocr_needs_no_video_and_is_not_confused_with_our
 def test_a_share_of_missed_lines_costs_recall_and_no_ocr(place: Path, tmp_path: Path) -> None:
     words = ("encoder@text=none", "encoder@lexical=bm25_words", f"paths.outputs={tmp_path}/outputs")
     arguments = ("run", "-m", "experiment=textvr_ocr_misses", "dataset.root=textvr", *words, "tracking=none")
-    done = ran(*arguments, "transcript.share=0,0.5,0.99", cwd=place)
+    done = ran(*arguments, "transcript.share=0,0.4,0.8", cwd=place)
     worked = re.findall(r"^reading: .* (\d+) worked on", done.stderr, re.MULTILINE)
     assert worked == ["8", "1", "1"]  # the one whose file is missing is looked for again
     found = [json.loads(path.read_text()) for path in tmp_path.glob("outputs/sweeps/*/*/*/report.json")]
     recall = {report["config"]["transcript"]["share"]: report["metrics"]["hit_rate_at_1"] for report in found}
-    assert recall[0] > recall[0.99]
-    assert recall[0] >= recall[0.5] >= recall[0.99]
+    assert recall[0] > recall[0.8]
+    assert recall[0] >= recall[0.4] >= recall[0.8]
 
 
 def test_missing_videos_are_an_error_or_kept_or_dropped_as_the_run_says(tmp_path: Path) -> None:
