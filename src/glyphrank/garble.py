@@ -34,6 +34,14 @@ def garble_share(text: str) -> float:
     return (numbers + jamo + sum(map(_is_garbled, rest))) / len(composed)
 
 
+def check_thresholds(thin_below: int, garbled_above: float) -> None:
+    """Refuses thresholds of `judge` that are out of range, with a ValueError."""
+    if thin_below < 0:
+        raise ValueError(f"thin_below is {thin_below}; wanted at least 0")
+    if not 0 <= garbled_above <= 1:
+        raise ValueError(f"garbled_above is {garbled_above}; wanted a share from 0 to 1")
+
+
 def judge(text: str, thin_below: int, garbled_above: float) -> TextState:
     """What a text is worth: `garbled` before `thin` before `text`; a text of white space alone is `blank`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 class JsonObject(dict[str, object]):
@@ -19,6 +19,20 @@ class JsonObject(dict[str, object]):
         super().__init__(pairs)
         counts = Counter(key for key, _ in pairs) if len(self) < len(pairs) else {}
         self.twice = tuple(key for key, count in counts.items() if count > 1)
+
+
+def refuse_repeated(value: object, spell: Callable[[str], str]) -> None:
+    """Refuses a value in which a key stands twice in one object.
+
+    Args:
+        spell: how the message shows the key.
+
+    Raises:
+        ValueError: there is one.
+    """
+    key = repeated_key(value)
+    if key is not None:
+        raise ValueError(f"the key {spell(key)} stands twice in one object; wanted it once")
 
 
 def repeated_key(value: object) -> str | None:

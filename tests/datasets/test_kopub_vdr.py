@@ -18,7 +18,7 @@ from glyphrank.garble import judge
 from glyphrank.media.decoder import Look
 from glyphrank.media.faults import MediaError
 from glyphrank.media.look import look
-from glyphrank.records import Cell, Task
+from glyphrank.records import Cell, Frames, Task
 from glyphrank.runtime import Runtime
 from kopub_miniature import (
     COVER,
@@ -129,7 +129,14 @@ def test_files_are_found_below_the_folder_and_through_the_links_of_a_cache(tmp_p
     task = load(snapshot, runtime)
     assert task.items[0].media is not None
     assert task.items[0].media.path == snapshot / "b" / "c" / CORPUS
-    assert look(task.items[17].media, taking(1)).images[0].shape == (702, 496, 3)  # type: ignore[arg-type]
+    assert seen(task, 17).images[0].shape == (702, 496, 3)
+
+
+def seen(task: Task, row: int) -> Frames:
+    """What a page shows."""
+    media = task.items[row].media
+    assert media is not None
+    return look(media, taking(1))
 
 
 def test_the_cache_of_the_hub_is_looked_at_where_no_folder_is_given(
@@ -163,8 +170,8 @@ def test_a_null_picture_keeps_its_page_and_fails_when_it_is_looked_at(  # case C
     task = load(root, runtime)
     assert len(task.items) == 18
     with pytest.raises(MediaError, match=r"^SDS-KoPub-corpus\.parquet row 2: the picture is null$"):
-        look(task.items[2].media, taking(1))  # type: ignore[arg-type]
-    assert look(task.items[3].media, taking(1)).images[0].shape == (6, 8, 3)  # type: ignore[arg-type]
+        seen(task, 2)
+    assert seen(task, 3).images[0].shape == (6, 8, 3)
 
 
 def test_several_gold_pages_and_null_slices_are_taken_as_they_are(tmp_path: Path, runtime: Runtime) -> None:

@@ -14,7 +14,7 @@ from glyphrank.errors import DataError
 from glyphrank.identity import digest_text
 from glyphrank.records import Task
 from glyphrank.runtime import Runtime
-from textvr_miniature import TEST, TRAIN, write_textvr
+from textvr_miniature import TEST, TRAIN, write_stubs, write_textvr
 
 PATHS = [film.path for film in TEST]
 
@@ -28,8 +28,7 @@ def runtime(tmp_path: Path) -> Runtime:
 def root(tmp_path: Path) -> Path:
     """The miniature, its clips files of a few bytes: nothing looks into them."""
     folder = write_textvr(tmp_path / "textvr", videos=None)
-    for film in (*TEST, *TRAIN):
-        put(folder / "Videos" / film.path)
+    write_stubs(folder, (*TEST, *TRAIN))
     return folder
 
 

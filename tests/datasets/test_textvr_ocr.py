@@ -11,7 +11,7 @@ from glyphrank.datasets.textvr import Split, TextVr
 from glyphrank.datasets.textvr_gallery import Missing
 from glyphrank.records import Task
 from glyphrank.runtime import Runtime
-from textvr_miniature import TEST, write_textvr
+from textvr_miniature import TEST, write_stubs, write_textvr
 
 PATHS = [film.path for film in TEST]
 
@@ -25,8 +25,7 @@ def runtime(tmp_path: Path) -> Runtime:
 def root(tmp_path: Path) -> Path:
     """The miniature, its clips files of a few bytes: nothing looks into them."""
     folder = write_textvr(tmp_path / "textvr", videos=None)
-    for film in TEST:
-        put(folder / "Videos" / film.path)
+    write_stubs(folder, TEST)
     return folder
 
 

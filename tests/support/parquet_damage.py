@@ -29,7 +29,7 @@ def write_encrypted(path: Path, table: Any, column: str, plain_footer: bool) -> 
     """
     from pyarrow.parquet import ParquetWriter, encryption
 
-    class Keys(encryption.KmsClient):  # type: ignore[misc]
+    class Keys(encryption.KmsClient):  # type: ignore[misc]  # pyarrow has no types: its classes are Any
         """Keeps keys in the file itself."""
 
         def wrap_key(self, key_bytes: bytes, master_key_identifier: str) -> bytes:

@@ -134,6 +134,14 @@ def write_textvr(
     return folder
 
 
+def write_stubs(folder: Path, films: Sequence[Film]) -> None:
+    """Writes files of a few bytes in the places of clips, for whoever does not look into them."""
+    for film in films:
+        path = folder / "Videos" / film.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(path.name.encode())
+
+
 def kwai_tracks(texts: tuple[str, str] | None) -> dict[str, Any]:
     """The OCR of a clip as TextVR publishes it: a text is followed over the frames in which it is drawn."""
     tracks: dict[str, Any] = {}

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from glyphrank.datasets.beir_hub_choice import Tables
 from glyphrank.datasets.beir_hub_pictures import NAME, PICTURE, Pictures
-from glyphrank.datasets.beir_hub_rows import IDS, Column, Row, Rows, id_of, slices_of, text_of
-from glyphrank.datasets.folder_files import Ids
+from glyphrank.datasets.beir_hub_rows import IDS, Column, NamedRows, Row, Rows, slices_of, text_of
 from glyphrank.datasets.parquet_tables import Kind
 from glyphrank.datasets.relevance import Known
 from glyphrank.faults import Blocks, shown
@@ -58,24 +57,16 @@ def read_corpus(folder: Path, tables: Tables, file_digest: FileDigest, blocks: B
     """
     rows = Rows(folder, tables.corpus, blocks)
     pictures_of = Pictures(folder, tables.images, file_digest, blocks)
-    ids, unnamed = Ids(rows.faults), 0
+    named = NamedRows(rows, ID)
     entries: list[_Entry] = []
-    for row in rows.read([ID], _OPTIONAL, further=True):
-        try:
-            name = id_of(row, ID)
-        except ValueError as error:
-            rows.faults.add(f"{row.place}: {error}")
-            unnamed += 1
-            continue
-        ids.add(name, row.place)
+    for row, name in named.read([], _OPTIONAL):
         try:
             entries.append(_entry(row, name, pictures_of))
         except ValueError as error:
             rows.faults.add(f"{row.place}: {shown(name)}: {error}")
     items = tuple(_items(entries, rows))
     rows.stop()
-    known = Known(ids.names, rows.name, unnamed + rows.unread, rows.whole)
-    return Corpus(items, known, _notes(entries, pictures_of.nulls, rows.name))
+    return Corpus(items, named.known, _notes(entries, pictures_of.nulls, rows.name))
 
 
 def _entry(row: Row, name: str, pictures_of: Pictures) -> _Entry:

@@ -7,8 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from glyphrank.datasets.beir_hub_names import Found
-from glyphrank.datasets.beir_hub_rows import IDS, Column, Row, Rows, id_of, slices_of, text_of
-from glyphrank.datasets.folder_files import Ids
+from glyphrank.datasets.beir_hub_rows import IDS, Column, NamedRows, Row, Rows, id_of, slices_of, text_of
 from glyphrank.datasets.parquet_tables import Kind
 from glyphrank.datasets.relevance import Known
 from glyphrank.faults import Blocks, shown
@@ -32,22 +31,15 @@ def read_queries(folder: Path, found: Found, blocks: Blocks) -> tuple[list[Query
             query has no text.
     """
     rows = Rows(folder, found, blocks)
-    ids, unnamed = Ids(rows.faults), 0
+    named = NamedRows(rows, ID)
     queries: list[Query] = []
-    for row in rows.read([ID, TEXT], further=True):
-        try:
-            name = id_of(row, ID)
-        except ValueError as error:
-            rows.faults.add(f"{row.place}: {error}")
-            unnamed += 1
-            continue
-        ids.add(name, row.place)
+    for row, name in named.read([TEXT]):
         try:
             queries.append(_query(row, name))
         except ValueError as error:
             rows.faults.add(f"{row.place}: {error}")
     rows.stop()
-    return queries, Known(ids.names, rows.name, unnamed + rows.unread, rows.whole)
+    return queries, named.known
 
 
 def read_judgements(folder: Path, found: Found, blocks: Blocks) -> Qrels:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glyphrank.datasets.beir_hub_names import Found
+from glyphrank.datasets.folder_files import Ids
 from glyphrank.datasets.folder_records import NoObjectError, NoObjects, fields_of, id_text, lines_of, plain_fields
 from glyphrank.datasets.parquet_tables import Kind, Table
+from glyphrank.datasets.relevance import Known
 from glyphrank.errors import DataError
 from glyphrank.faults import Blocks, Faults, shown
 
@@ -205,3 +207,35 @@ def _checked(table: Table, wanted: Sequence[Column], optional: Sequence[Column])
         raise DataError(f"{table.path}: {'; '.join(faults)}. Its columns are {', '.join(table.columns)}")
     table.check(chosen)
     return list(chosen)
+
+
+class NamedRows:
+    """The rows of a table that names queries or items, none of them twice.
+
+    Args:
+        rows: of the table; they get what is wrong with single rows.
+        column: which holds the ids.
+    """
+
+    def __init__(self, rows: Rows, column: Column) -> None:
+        self._rows = rows
+        self._column = column
+        self._ids = Ids(rows.faults)
+        self._unnamed = 0
+
+    def read(self, wanted: Sequence[Column], optional: Sequence[Column] = ()) -> Iterator[tuple[Row, str]]:
+        """Every row that has an id, with it, and all columns of texts and numbers; arguments as for `Rows.read`."""
+        for row in self._rows.read([self._column, *wanted], optional, further=True):
+            try:
+                name = id_of(row, self._column)
+            except ValueError as error:
+                self._rows.faults.add(f"{row.place}: {error}")
+                self._unnamed += 1
+                continue
+            self._ids.add(name, row.place)
+            yield row, name
+
+    @property
+    def known(self) -> Known:
+        """The ids that were read, and how much of the table was."""
+        return Known(self._ids.names, self._rows.name, self._unnamed + self._rows.unread, self._rows.whole)

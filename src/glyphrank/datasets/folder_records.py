@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from glyphrank.datasets.folder_files import Ids, Record
 from glyphrank.errors import DataError
 from glyphrank.faults import Blocks, Faults, shown
 from glyphrank.identity import kind_of_file
+from glyphrank.json_objects import JsonObject, refuse_repeated
 
 _ID_FIELDS = ("id", "_id")
 _MEDIA_FIELDS = ("media", "page")
@@ -170,7 +171,7 @@ def fields_of(line: str) -> dict[str, object]:
         ValueError: a key stands twice, or a text holds half a character.
     """
     try:
-        fields = json.loads(line, object_pairs_hook=_object)
+        fields = json.loads(line, object_pairs_hook=JsonObject)
     except json.JSONDecodeError as error:
         # A number ends after a leading zero, so that the decoder stumbles over the digit behind it.
         zero = re.match(r"0\d", line[max(error.pos - 1, 0) :])
@@ -178,6 +179,7 @@ def fields_of(line: str) -> dict[str, object]:
         raise NoObjectError(f"not JSON ({error.msg}, column {error.colno}){hint}") from error
     except RecursionError as error:
         raise NoObjectError("not JSON (nested too deeply)") from error
+    refuse_repeated(fields, shown)
     if not isinstance(fields, dict):
         raise NoObjectError(f"JSON of the type {type(fields).__name__}")
     _check_characters(line, fields)
@@ -199,16 +201,6 @@ def _record(number: int, line: str, with_media: bool) -> Record:
         if field not in known and value is not None
     }
     return Record(number, name, text, media, page, slices)
-
-
-def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
-    """An object of JSON, at any depth; a key that stands twice would silently take the last value."""
-    fields: dict[str, object] = {}
-    for name, value in pairs:
-        if name in fields:
-            raise ValueError(f"the key {shown(name)} stands twice in one object; wanted it once")
-        fields[name] = value
-    return fields
 
 
 def _check_characters(line: str, fields: Mapping[str, object]) -> None:

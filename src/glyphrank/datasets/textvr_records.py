@@ -13,7 +13,7 @@ from glyphrank.errors import DataError
 from glyphrank.faults import Faults, shown
 from glyphrank.identity import kind_of_file
 from glyphrank.ids import nfc
-from glyphrank.json_objects import JsonObject, repeated_key
+from glyphrank.json_objects import JsonObject, refuse_repeated
 
 _WANTED = 'wanted a list of records such as {"path": ..., "captions_info": [...], "videos_info": {...}}'
 _NO_DATA = {
@@ -127,8 +127,7 @@ def _clip(number: int, record: object) -> Clip:
     """The clip of a record; a ValueError says what is wrong with it."""
     if not isinstance(record, Mapping):
         raise ValueError(f"JSON of the type {type(record).__name__}; wanted an object")
-    if (key := repeated_key(record)) is not None:
-        raise ValueError(f"the key {shown(key)} stands twice in one object; wanted it once")
+    refuse_repeated(record, shown)
     path = _path(record.get("path"))
     captions = record.get("captions_info")
     if not isinstance(captions, list) or not captions:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from glyphrank.garble import garble_share, judge
+from glyphrank.garble import check_thresholds, garble_share, judge
 from glyphrank.media.faults import MediaError
 from glyphrank.media.kinds import is_pdf
 from glyphrank.media.pdf import page_text
@@ -40,10 +40,7 @@ class Embedded:
     refuse_garbled: bool
 
     def __post_init__(self) -> None:
-        if self.thin_below < 0:
-            raise ValueError(f"thin_below is {self.thin_below}; wanted at least 0")
-        if not 0 <= self.garbled_above <= 1:
-            raise ValueError(f"garbled_above is {self.garbled_above}; wanted a share from 0 to 1")
+        check_thresholds(self.thin_below, self.garbled_above)
 
     def read(self, item: Item, frames: Callable[[], Frames], runtime: Runtime) -> Reading:
         """The lines of an item, without confidence and box; a `failure` where there is no readable text layer."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from glyphrank.json_objects import JsonObject, repeated_key
+from glyphrank.json_objects import JsonObject, refuse_repeated
 from glyphrank.media.faults import MediaError, MediaFault
 from glyphrank.media.files import check_file, shown_name
 from glyphrank.records import Line
@@ -128,8 +128,7 @@ def _track(number: int, fields: object, clip_frames: int | None) -> _Track:
     """The track of an object; a ValueError says what is wrong with it."""
     if not isinstance(fields, Mapping):
         raise ValueError(f"it is {_shown(fields)}; wanted an object")
-    if (key := repeated_key(fields)) is not None:
-        raise ValueError(f"the key {_shown(key)} stands twice in one object; wanted it once")
+    refuse_repeated(fields, _shown)
     text = _text(fields.get("text"))
     followed = fields.get("tracks")
     if not isinstance(followed, Mapping) or not followed:
