@@ -240,6 +240,7 @@ def _protocol(**changes: Any) -> Protocol:
         "sources": (Source.embedded,),
         "benchmark": None,
         "primary": "ndcg_at_10",
+        "group": "item",
     }
     return Protocol(**{**fields, **changes})
 

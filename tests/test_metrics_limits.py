@@ -9,7 +9,7 @@ import pytest
 
 from glyphrank.metrics import bounds, evaluate
 from glyphrank.records import Ranks
-from glyphrank.ties import TieRule
+from glyphrank.ties import TieRule, swayed
 from ranked import MISS, rank
 
 RULES = list(TieRule)
@@ -33,6 +33,26 @@ def test_bounds_hold_the_value_of_the_rule_they_stand_beside() -> None:
     assert bounds(ranks, (1,)) == {}
     limits = bounds(ranks, (1,), TieRule.textvr)
     assert limits == {"hit_rate_at_1": (0, 1), "median_rank": (1.5, 1), "mean_rank": (1.5, 1)}
+
+
+def test_metrics_are_swayed_by_more_than_half_a_point_or_half_a_rank() -> None:
+    limits = {
+        "hit_rate_at_1": (0.5, 0.506),
+        "v2t/ndcg_at_10": (0.506, 0.5),
+        "recall_at_3": (0.5, 0.505),  # not more than half a point, though 0.505 - 0.5 is no exact 0.005
+        "reciprocal_rank_at_10": (0.3, 0.31),  # a fraction, for all its name
+        "mean_rank": (3.0, 2.5),
+        "median_rank_truncated": (3.0, 2.0),
+        "v2t/mean_rank_truncated": (3.0, 2.6),
+        "v2t/median_rank_mean": (3.0, 2.25),
+    }
+    assert swayed(limits) == (
+        "hit_rate_at_1",
+        "v2t/ndcg_at_10",
+        "reciprocal_rank_at_10",
+        "median_rank_truncated",
+        "v2t/median_rank_mean",
+    )
 
 
 def test_bounds_of_the_mean_median_take_the_median_where_both_are_the_same() -> None:

@@ -159,7 +159,7 @@ def _textvr_code(scores: NDArray[np.float64], own: Callable[[int], Sequence[int]
     return numbers
 
 
-@pytest.mark.parametrize("levels", [4, 40, 100_000])
+@pytest.mark.parametrize("levels", [1, 4, 40, 100_000])
 def test_metrics_agree_with_textvrs_code_in_both_directions(levels: int) -> None:
     """31 clips with 1 to 3 captions each, 60 captions in all; few levels give many ties."""
     generator = np.random.default_rng(levels)
@@ -179,6 +179,35 @@ def test_metrics_agree_with_textvrs_code_in_both_directions(levels: int) -> None
         numbers = evaluate(ranks, CUTOFFS, TieRule.textvr)
         numbers["median_rank"] = numbers.get("median_rank_mean", numbers["median_rank"])
         assert {name: numbers[name] for name in wanted} == pytest.approx(wanted)
+
+
+def _frozen_in_time_code(scores: NDArray[np.float64], clip_of: Sequence[int]) -> dict[str, float]:
+    """frozen-in-time's text to video (arXiv:2104.00650), which TextVR's code descends from.
+
+    0-based place of the first score in the sorted row that equals the relevant one's: ties are in its favour.
+    """
+    found = np.array(
+        [int(np.flatnonzero(np.sort(-row) == -row[clip])[0]) for row, clip in zip(scores, clip_of, strict=True)]
+    )
+    numbers = {"median_rank": float(np.median(found) + 1), "mean_rank": float(found.mean() + 1)}
+    return numbers | {f"hit_rate_at_{k}": float(np.mean(found < k)) for k in CUTOFFS}
+
+
+@pytest.mark.parametrize("levels", [1, 4, 40, 100_000])
+def test_metrics_agree_with_frozen_in_times_text_to_video(levels: int) -> None:
+    """60 captions of 31 clips; with one level all is tied, and all is a hit."""
+    generator = np.random.default_rng(levels)
+    clip_of = np.concatenate([np.arange(31), generator.choice(31, 29)])
+    scores = generator.integers(0, levels, (60, 31)).astype(np.float32)
+    relevant = {f"q{row}": {f"i{clip}": 1} for row, clip in enumerate(clip_of)}
+    ranks = _counted(scores, relevant, Direction.t2v)
+    wanted = _frozen_in_time_code(scores.astype(np.float64), clip_of.tolist())
+    numbers = evaluate(ranks, CUTOFFS, TieRule.optimistic)
+    numbers["median_rank"] = numbers.get("median_rank_mean", numbers["median_rank"])
+    assert {name: numbers[name] for name in wanted} == pytest.approx(wanted)
+    hits = [evaluate(ranks, CUTOFFS, rule)["hit_rate_at_1"] for rule in (TieRule.textvr, TieRule.optimistic)]
+    assert hits[0] <= hits[1]
+    assert (hits[0] < hits[1]) == (levels < 100_000)
 
 
 def test_duplicate_captions_bound_a_perfect_retriever_as_the_released_code_does() -> None:

@@ -20,7 +20,7 @@ from glyphrank import expected
 from glyphrank.benchmark import Benchmark, check_allowed
 from glyphrank.errors import DataError
 from glyphrank.records import BoolArray, Direction, IntArray, Ranks, Source, View
-from glyphrank.ties import Numbers, TieRule, places
+from glyphrank.ties import Numbers, TieRule, is_rank, places
 
 ALWAYS = (1, 3, 5, 10)
 """Cut-offs that every evaluation reports, whatever its protocol."""
@@ -41,6 +41,8 @@ class Protocol:
         views: what channels may use.
         sources: where the text of text channels may come from; without effect where views lack `text`.
         benchmark: whose name the numbers bear; views and sources then stay within what it lets channels see.
+        group: which queries are resampled and tested together: `item` (those that share a relevant item), the name of a
+            field of the queries, or `none`.
         primary: the metric that stands for the run, e.g. `ndcg_at_10` or `v2t/hit_rate_at_1`.
 
     Raises:
@@ -56,6 +58,7 @@ class Protocol:
     sources: tuple[Source, ...]
     benchmark: Benchmark | None
     primary: str
+    group: str
 
     def __post_init__(self) -> None:
         for name in ("cutoffs", "directions", "views", "sources"):
@@ -66,6 +69,8 @@ class Protocol:
             raise ValueError(f"cutoffs is {list(self.cutoffs)}; wanted numbers of at least 1")
         if self.benchmark is not None:
             check_allowed(self.benchmark, self.views, self.sources)
+        if not self.group.strip():
+            raise ValueError(f"group is {self.group!r}; wanted item, none or a field of the queries")
         known = [prefix(way) + name for way in self.directions for name in names(self.cutoffs)]
         if self.primary not in known:
             raise ValueError(f"primary is {self.primary!r}; wanted one of {', '.join(known)}")
@@ -95,7 +100,7 @@ def evaluate(ranks: Ranks, cutoffs: Sequence[int], rule: TieRule) -> dict[str, f
         DataError: no query has a relevant item.
     """
     values = per_query(ranks, cutoffs, rule)
-    return _summary(values, _evaluated(ranks), ranks.truncated)
+    return summary(values, _evaluated(ranks), ranks.truncated)
 
 
 def bounds(ranks: Ranks, cutoffs: Sequence[int], rule: TieRule = TieRule.pessimistic) -> dict[str, tuple[float, float]]:
@@ -115,7 +120,7 @@ def bounds(ranks: Ranks, cutoffs: Sequence[int], rule: TieRule = TieRule.pessimi
         reached = [values[name if name in values else name.replace("rank_mean", "rank")] for values in found]
         low, high = min(reached), max(reached)
         if high - low > _SAME:
-            limits[name] = (high, low) if name.startswith(("median_rank", "mean_rank")) else (low, high)
+            limits[name] = (high, low) if is_rank(name) else (low, high)
     return limits
 
 
@@ -144,7 +149,7 @@ def sliced(
         chosen = np.array(positions, dtype=np.int64)
         table[value] = {"queries": float(len(chosen))}
         if len(chosen):
-            table[value] |= _summary(numbers, chosen, ranks.truncated)
+            table[value] |= summary(numbers, chosen, ranks.truncated)
     return table
 
 
@@ -254,17 +259,23 @@ def _missing_rank(ranks: Ranks) -> float:
     return max(len(items) for items, _ in ranks.top) + 1.0
 
 
-def _summary(values: Mapping[str, Numbers], chosen: IntArray, truncated: bool) -> dict[str, float]:
-    """Means over the chosen queries, and the median and mean of their best ranks."""
-    summary = {name: float(np.mean(value[chosen])) for name, value in values.items() if name != "best_rank"}
+def summary(values: Mapping[str, Numbers], chosen: IntArray, truncated: bool = False) -> dict[str, float]:
+    """What `evaluate` makes of per-query values: means over queries, and the median and mean of their best ranks.
+
+    Args:
+        values: as `per_query` gives them.
+        chosen: numbers of the queries that count, at least one, each with a relevant item.
+        truncated: whether the ranks come from truncated lists and are named so.
+    """
+    found = {name: float(np.mean(value[chosen])) for name, value in values.items() if name != "best_rank"}
     best = np.sort(values["best_rank"][chosen])
     ending = "_truncated" if truncated else ""
     upper, middle = float(best[len(best) // 2]), float(np.median(best))
-    summary[f"median_rank{ending}"] = upper
+    found[f"median_rank{ending}"] = upper
     if middle != upper:
-        summary[f"median_rank_mean{ending}"] = middle
-    summary[f"mean_rank{ending}"] = float(np.mean(best))
-    return summary
+        found[f"median_rank_mean{ending}"] = middle
+    found[f"mean_rank{ending}"] = float(np.mean(best))
+    return found
 
 
 def _evaluated(ranks: Ranks) -> IntArray:

@@ -6,6 +6,7 @@ places h + 1 to h + m, and every rule but `textvr` is an order of the group, or 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 from glyphrank.records import IntArray, Ranks
 
 Numbers = NDArray[np.float64]
+
+_HALF_POINT, _HALF_RANK = 0.005 + 1e-12, 0.5 + 1e-12
+"""Larger effects of an order matter to who reads the numbers; the rest is for rounding."""
 
 
 class TieRule(StrEnum):
@@ -99,3 +103,21 @@ def tied_queries(ranks: Ranks) -> int:
     keys = np.stack([ranks.query[found], ranks.higher[found], ranks.tied[found]])
     _, number, equals = np.unique(np.vstack([keys, ranks.gain[found]]), axis=1, return_inverse=True, return_counts=True)
     return len(np.unique(ranks.query[found][ranks.tied[found] > equals[number.reshape(-1)]]))
+
+
+def swayed(bounds: Mapping[str, tuple[float, float]]) -> tuple[str, ...]:
+    """The metrics, of any direction, that the order of ties moves by more than half a point, or half a rank.
+
+    Args:
+        bounds: metric -> worst and best value, as `metrics.bounds` gives them.
+    """
+    return tuple(
+        name
+        for name, (worst, best) in bounds.items()
+        if abs(worst - best) > (_HALF_RANK if is_rank(name) else _HALF_POINT)
+    )
+
+
+def is_rank(name: str) -> bool:
+    """Whether a metric, of any direction, is a rank from 1, of which less is better, and no fraction."""
+    return name.rpartition("/")[2].startswith(("median_rank", "mean_rank"))

@@ -20,7 +20,7 @@ BOTH = (Direction.t2v, Direction.v2t)
 
 
 def matrix_protocol(ties: TieRule = TieRule.textvr, directions: tuple[Direction, ...] = BOTH) -> Protocol:
-    return Protocol((1, 5, 10), directions, ties, tuple(View), tuple(Source), None, "hit_rate_at_1")
+    return Protocol((1, 5, 10), directions, ties, tuple(View), tuple(Source), None, "hit_rate_at_1", "item")
 
 
 def score_saved(
