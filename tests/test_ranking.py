@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+import glyphrank.ranking
 from glyphrank.ranking import RankCounter, id_order, reverse
-from glyphrank.records import Direction
+from glyphrank.records import Direction, IntArray
 from ranked import MISS, rank, top_ids
 
 LEVELS = st.sampled_from([MISS, -1.0, 0.0, 0.5, 1.0])
@@ -111,6 +115,80 @@ def test_blocks_in_any_order_give_the_same_ranks() -> None:
         whole.before.tolist(),
     ]
     assert [top_ids(parts, query) for query in range(3)] == [top_ids(whole, query) for query in range(3)]
+
+
+def _counted_slowly(rows: NDArray[Any], query: int, item: int, order: IntArray) -> tuple[int, int, int]:
+    """Higher, tied and before of one item, by looking at its whole row."""
+    row, score = rows[query], rows[query, item]
+    if score == MISS:
+        return 0, 0, 0
+    level = row == score
+    return int(np.sum(row > score)), int(np.sum(level)), int(np.sum(level & (order < order[item])))
+
+
+LAYOUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    "rows": np.ascontiguousarray,
+    "transposed": np.asfortranarray,
+    "every other row": lambda rows: np.repeat(rows, 2, axis=0)[::2],
+    "every other column": lambda rows: np.repeat(rows, 2, axis=1)[:, ::2],
+    "reversed": lambda rows: np.ascontiguousarray(rows[:, ::-1])[:, ::-1],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize(("queries", "items"), [(700, 300), (40, 2000), (3, 1), (1, 700)])
+@pytest.mark.parametrize("levels", [1, 5, 10**6])
+def test_ranks_are_those_of_counting_row_by_row_however_scores_lie_in_memory(
+    layout: str, kind: type, queries: int, items: int, levels: int
+) -> None:
+    """None, one or up to six relevant items a query; a tenth is not retrieved."""
+    generator = np.random.default_rng(queries + levels)
+    rows: NDArray[Any] = (generator.integers(0, levels, (queries, items)) / 7).astype(kind)
+    rows[generator.random(rows.shape) < 0.1] = MISS
+    names, query_ids = [f"i{number}" for number in range(items)], [f"q{number}" for number in range(queries)]
+    relevant = {
+        name: {names[item]: 1.0 for item in generator.integers(0, items, generator.integers(0, 7))}
+        for name in query_ids
+    }
+    counter = RankCounter(Direction.t2v, query_ids, names, relevant, 0)
+    asked = generator.permutation(queries)
+    laid = LAYOUTS[layout](rows[asked])
+    for some in (slice(queries // 3), slice(queries // 3, queries)):
+        counter.add(asked[some], laid[some])
+    ranks, order = counter.finish(), id_order(names)
+    wanted = [_counted_slowly(rows, *pair, order) for pair in zip(ranks.query, ranks.item, strict=True)]
+    assert [*zip(ranks.higher, ranks.tied, ranks.before, strict=True)] == wanted
+    assert ranks.retrieved.tolist() == [rows[pair] > MISS for pair in zip(ranks.query, ranks.item, strict=True)]
+
+
+@pytest.mark.parametrize(("queries", "at_once"), [(20, 4096), (900, 4096), (900, 70)])
+def test_transposed_scores_are_ranked_as_their_copy(
+    queries: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One relevant item for all, one for each or a few: the ways in which pairs and rows can fit."""
+    monkeypatch.setattr(glyphrank.ranking, "_ACROSS", at_once)
+    scores = np.random.default_rng(2).integers(0, 9, (600, queries)).astype(np.float32).T
+    names, query_ids = [f"i{number}" for number in range(600)], [f"q{number}" for number in range(queries)]
+    each = {name: {names[number % 600]: 1.0} for number, name in enumerate(query_ids)}
+    for relevant in (each, {"q7": each["q7"]}, {"q3": dict.fromkeys(names, 1.0)}, {}):
+        found = []
+        for rows in (scores, np.ascontiguousarray(scores)):
+            counter = RankCounter(Direction.v2t, query_ids, names, relevant, 0)
+            counter.add(np.arange(queries), rows)
+            found.append(counter.finish())
+        for name in ("query", "item", "higher", "tied", "before", "retrieved"):
+            assert np.array_equal(getattr(found[0], name), getattr(found[1], name)), name
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_nan_is_found_wherever_it_stands(layout: str) -> None:  # case I03
+    for row, column in ((0, 0), (599, 999), (520, 300)):
+        rows = np.zeros((600, 1000), dtype=np.float32)
+        rows[row, column] = np.nan
+        counter = RankCounter(Direction.t2v, [f"q{number}" for number in range(600)], [*map(str, range(1000))], {}, 0)
+        with pytest.raises(ValueError, match=f"'q{row}' has a score that is NaN"):
+            counter.add(np.arange(600), LAYOUTS[layout](rows))
 
 
 def test_ids_are_matched_in_nfc() -> None:  # case P04

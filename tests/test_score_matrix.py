@@ -65,7 +65,7 @@ def test_only_the_directions_of_the_protocol_are_reported(tmp_path: Path) -> Non
     np.save(tmp_path / "s.npy", np.eye(3))
     result = score_matrix(tmp_path / "s.npy", pairs_task(3), "test", matrix_protocol(directions=(Direction.t2v,)))
     assert not any(name.startswith("v2t/") for part in result.values() for name in part)
-    assert set(result) == {"metrics", "bounds", "counts", "notes"}
+    assert set(result) == {"metrics", "bounds", "intervals", "tails", "counts", "notes"}
 
 
 def test_columns_may_be_in_another_order(tmp_path: Path) -> None:

@@ -184,6 +184,15 @@ def test_white_space_and_percent_are_written_as_utf8_escapes(tmp_path: Path) -> 
     assert (tmp_path / "qrels").read_text(encoding="utf-8") == "q%201 0 50%25%E3%80%80쪽 1\n"
 
 
+def test_whole_gains_have_no_decimal_point_and_fractions_keep_all_their_digits(tmp_path: Path) -> None:
+    gains = {"q": {"a": 3.0, "b": 0.1 + 0.2, "c": 1e300}}
+    write_qrels(tmp_path / "qrels", gains)
+    lines = (tmp_path / "qrels").read_text(encoding="utf-8").splitlines()
+    assert lines[:2] == ["q 0 a 3", "q 0 b 0.30000000000000004"]
+    assert lines[2].split()[3].isdigit()
+    assert read_qrels(tmp_path / "qrels").gains == gains
+
+
 def test_reading_decodes_its_own_escapes_only(tmp_path: Path) -> None:
     run = read_run(_file(tmp_path, "q Q0 a%2Fb%20c%2520d%zz 1 1 t\n"))
     assert run.items == {"q": ["a%2Fb c%20d%zz"]}

@@ -17,6 +17,15 @@ from glyphrank.ids import nfc
 from glyphrank.records import BoolArray, Direction, IntArray, Ranks, Scores
 from glyphrank.trec import escaped
 
+_CELLS = 2**18
+"""Scores that are compared at once, so that they stay in the processor's cache."""
+_ACROSS = 4096
+"""Queries at once where rows lie across memory: fewer would read it in pieces."""
+_GATHERED = 256
+"""Queries at once whose scores have to be copied there."""
+_TALL = 255
+"""Items at once there, whose flags are summed in bytes."""
+
 
 class RankCounter:
     """Takes blocks of rows in any order, every query once, and gives the ranks of all relevant items.
@@ -47,7 +56,9 @@ class RankCounter:
         self._query, self._item, self._gain = _pairs(self._query_ids, self._item_ids, relevant)
         self._starts = np.searchsorted(self._query, np.arange(len(self._query_ids) + 1))
         self._order = id_order([escaped(name) for name in self._item_ids])
+        self._places = self._order.astype(np.min_scalar_type(len(self._item_ids)))  # narrow numbers compare faster
         self._counts = np.zeros((3, len(self._query)), dtype=np.int64)
+        self._room = np.empty((2, max(_CELLS, len(self._item_ids))), dtype=np.bool_)
         self._retrieved: BoolArray = np.zeros(len(self._query), dtype=np.bool_)
         self._top: list[tuple[IntArray, NDArray[Any]] | None] = [None] * len(self._query_ids)
         self._added = np.zeros(len(self._query_ids), dtype=np.bool_)
@@ -57,7 +68,8 @@ class RankCounter:
 
         Args:
             queries: (b,) index into the query ids.
-            rows: (b, n) float32 or float64, compared as they are; -inf for what was not retrieved.
+            rows: (b, n) float32 or float64, compared as they are; -inf for what was not retrieved. A view with rows and
+                columns exchanged is counted where it lies, without a copy.
 
         Raises:
             ValueError: shapes disagree, a query was added before, or a score is NaN.
@@ -67,16 +79,15 @@ class RankCounter:
                 f"rows of shape {rows.shape} for {len(queries)} queries and {len(self._item_ids)} items; wanted "
                 f"{(len(queries), len(self._item_ids))}"
             )
-        for query, row in zip(queries.tolist(), np.ascontiguousarray(rows), strict=True):
+        for query in queries.tolist():
             if self._added[query]:
                 raise ValueError(f"the query {self._query_ids[query]!r} was ranked before; wanted every query once")
-            if np.isnan(row.max(initial=-np.inf)):
-                raise ValueError(f"the query {self._query_ids[query]!r} has a score that is NaN; wanted numbers")
             self._added[query] = True
-            pairs = range(self._starts[query], self._starts[query + 1])
-            for pair in pairs:
-                self._retrieved[pair], self._counts[:, pair] = stand(row, int(self._item[pair]), self._order)
-            if self._depth:
+        size = _ACROSS if _lies_across(rows) else max(_CELLS // max(len(self._item_ids), 1), 1)
+        for start in range(0, len(queries), size):
+            self._count(queries[start : start + size], rows[start : start + size])
+        if self._depth:
+            for query, row in zip(queries.tolist(), np.ascontiguousarray(rows), strict=True):
                 self._top[query] = best(row, self._depth, self._order)
 
     def finish(self) -> Ranks:
@@ -98,6 +109,25 @@ class RankCounter:
             retrieved=self._retrieved,
             top=[top for top in self._top if top is not None],
         )
+
+    def _count(self, queries: IntArray, rows: Scores) -> None:
+        """Counts for the pairs of some queries, as many at once as there are rows."""
+        if _any_nan(rows.T if _lies_across(rows) else rows):
+            query = self._query_ids[int(queries[np.argmax(np.isnan(rows).any(axis=1))])]
+            raise ValueError(f"the query {query!r} has a score that is NaN; wanted numbers")
+        first, sizes = self._starts[queries], self._starts[queries + 1] - self._starts[queries]
+        row_of = np.repeat(np.arange(len(queries)), sizes)
+        pairs = np.arange(len(row_of)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
+        is_each = bool((sizes == 1).all())  # else rows are gathered, which copies them
+        step = min(len(rows), _GATHERED) if _lies_across(rows) and not is_each else len(rows)
+        for start in range(0, len(pairs), step):
+            some, own = pairs[start : start + step], row_of[start : start + step]
+            asked = self._item[some], self._places, self._room
+            if _lies_across(rows):
+                columns: NDArray[Any] = rows.T if is_each else np.take(rows.T, own, axis=1)
+                self._retrieved[some], self._counts[:, some] = _stand_across(columns, *asked)
+            else:
+                self._retrieved[some], self._counts[:, some] = _stand(rows if is_each else rows[own], *asked)
 
 
 def reverse(relevant: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
@@ -121,27 +151,6 @@ def id_order(ids: Sequence[str]) -> IntArray:
     return order
 
 
-def stand(row: Scores, item: int, order: IntArray) -> tuple[bool, tuple[int, int, int]]:
-    """Where one item of a row stands.
-
-    Args:
-        row: (n,) scores, -inf for what was not retrieved.
-        item: its number in the row.
-        order: (n,) from `id_order`.
-
-    Returns:
-        Whether it was retrieved, and how many are scored higher, level with it (itself included), and level but
-        before it in the order of ids; zeros where it was not retrieved.
-    """
-    score = row[item]
-    if score == -np.inf:
-        return False, (0, 0, 0)
-    level = row == score
-    tied = int(np.count_nonzero(level))
-    before = int(np.count_nonzero(order[level] < order[item])) if tied > 1 else 0
-    return True, (int(np.count_nonzero(row > score)), tied, before)
-
-
 def best(row: Scores, depth: int, order: IntArray) -> tuple[IntArray, NDArray[Any]]:
     """The best `depth` retrieved items of a row (0 <= depth <= n) and their scores as they are, best first.
 
@@ -158,6 +167,73 @@ def best(row: Scores, depth: int, order: IntArray) -> tuple[IntArray, NDArray[An
     return chosen, row[chosen]
 
 
+def _stand(rows: Scores, items: IntArray, places: NDArray[Any], room: BoolArray) -> tuple[BoolArray, IntArray]:
+    """Where one item of each row stands.
+
+    Args:
+        rows: (b, n) scores, -inf for what was not retrieved.
+        items: (b,) its number.
+        places: (n,) from `id_order`, of any type of whole numbers.
+        room: (2, at least b * n) for what is compared; memory that is new each time would cost more than the comparing.
+
+    Returns:
+        (b,) whether it was retrieved, and (3, b) how many are scored higher, level with it (itself included), and level
+        but before it in the order of ids; zeros where it was not retrieved.
+    """
+    scores = rows[np.arange(len(rows)), items][:, None]
+    level, other = (part[: rows.size].reshape(rows.shape) for part in room)
+    counts = np.zeros((3, len(rows)), dtype=np.int64)
+    counts[0] = _true(np.greater(rows, scores, out=other))
+    counts[1] = _true(np.equal(rows, scores, out=level))
+    if (counts[1] > 1).any():
+        np.less(places, places[items][:, None], out=other)
+        counts[2] = _true(np.logical_and(level, other, out=level))
+    retrieved = scores[:, 0] > -np.inf
+    counts[:, ~retrieved] = 0
+    return retrieved, counts
+
+
+def _stand_across(
+    columns: Scores, items: IntArray, places: NDArray[Any], room: BoolArray
+) -> tuple[BoolArray, IntArray]:
+    """As `_stand`, of scores that lie across memory: (n, b), a column a query, some of their rows at a time."""
+    scores, own = columns[items, np.arange(len(items))], places[items]
+    counts = np.zeros((3, len(items)), dtype=np.int64)
+    tall = max(min(_TALL, room.shape[1] // max(len(items), 1)), 1)
+    for start in range(0, len(columns), tall):
+        rows = columns[start : start + tall]
+        level, other = (part[: rows.size].reshape(rows.shape) for part in room)
+        counts[0] += _true_down(np.greater(rows, scores, out=other))
+        tied = _true_down(np.equal(rows, scores, out=level))
+        counts[1] += tied
+        if tied.sum() > np.count_nonzero((start <= items) & (items < start + tall)):  # more than the items themselves
+            np.less(places[start : start + tall, None], own, out=other)
+            counts[2] += _true_down(np.logical_and(level, other, out=level))
+    retrieved = scores > -np.inf
+    counts[:, ~retrieved] = 0
+    return retrieved, counts
+
+
+def _true(flags: BoolArray) -> IntArray:
+    """(b,) how many flags of each of b rows are set."""
+    return np.fromiter(map(np.count_nonzero, flags), np.int64, len(flags))
+
+
+def _true_down(flags: BoolArray) -> NDArray[np.uint8]:
+    """(b,) how many flags of each of b columns are set, of at most 255 rows."""
+    return np.asarray(flags.view(np.uint8).sum(axis=0, dtype=np.uint8))
+
+
+def _any_nan(scores: Scores) -> bool:
+    """Whether a number in rows that lie along memory is NaN."""
+    return any(bool(np.isnan(scores[start : start + _TALL]).any()) for start in range(0, len(scores), _TALL))
+
+
+def _lies_across(rows: NDArray[Any]) -> bool:
+    """Whether neighbours in memory belong to different rows, as in a matrix that was transposed."""
+    return abs(rows.strides[0]) < abs(rows.strides[1])
+
+
 def _pairs(
     query_ids: Sequence[str], item_ids: Sequence[str], relevant: Mapping[str, Mapping[str, float]]
 ) -> tuple[IntArray, IntArray, NDArray[np.float64]]:
@@ -165,18 +241,17 @@ def _pairs(
     queries, items = _positions(query_ids), _positions(item_ids)
     found: list[tuple[int, int, float]] = []
     for query, gains in relevant.items():
+        asking = queries.get(nfc(query), -1)
         for item, gain in gains.items():
-            if nfc(query) not in queries or nfc(item) not in items:
+            wanted = items.get(nfc(item), -1)
+            if min(asking, wanted) < 0:
                 raise ValueError(f"relevance of {item!r} to {query!r}: one of them is not among those ranked")
             if not gain > 0:
                 raise ValueError(f"the gain of {item!r} for {query!r} is {gain}; wanted above 0")
-            found.append((queries[nfc(query)], items[nfc(item)], float(gain)))
+            found.append((asking, wanted, float(gain)))
     found.sort()
-    return (
-        np.array([pair[0] for pair in found], dtype=np.int64),
-        np.array([pair[1] for pair in found], dtype=np.int64),
-        np.array([pair[2] for pair in found], dtype=np.float64),
-    )
+    query_of, item_of, gain_of = zip(*found, strict=True) if found else ((), (), ())
+    return np.array(query_of, dtype=np.int64), np.array(item_of, dtype=np.int64), np.array(gain_of, dtype=np.float64)
 
 
 def _positions(ids: Iterable[str]) -> dict[str, int]:

@@ -10,18 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glyphrank.errors import DataError
+from glyphrank.grouping import BY_ITEM, Grouping, groups_of
 from glyphrank.ids import nfc
-from glyphrank.metrics import ALWAYS, bounds, evaluate
-from glyphrank.ranking import best, id_order, stand
-from glyphrank.records import Direction, IntArray, Ranks
-from glyphrank.ties import TieRule, tied_queries
+from glyphrank.intervals import intervals, tail_share
+from glyphrank.measure import notes_of_bounds
+from glyphrank.metrics import ALWAYS, bounds, evaluate, per_query
+from glyphrank.ranked_lists import Lists, Pairs, rank_lists
+from glyphrank.ranking import id_order
+from glyphrank.records import Direction, Item, Query, Ranks, Task
+from glyphrank.ties import Numbers, TieRule, tied_queries
 from glyphrank.trec import Qrels, Run, read_qrels, read_run
 
 
-def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict[str, Any]:
+def score(
+    run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule, group: str = BY_ITEM, every_rule: bool = False
+) -> dict[str, Any]:
     """Metrics of a run file.
 
     Lists are ordered by score, not by the rank column; scores are compared as the float64 they are read as
@@ -36,8 +41,13 @@ def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict
     which other lists or the judgements name. The tie may go on beyond the end, so that under `pessimistic`, `average`
     and `textvr` every number may be too good, and the worst of the bounds with it.
 
+    Args:
+        group: which queries intervals take together: `item` (those that share a relevant item) or `none`.
+        every_rule: whether the metrics under all tie rules are wanted.
+
     Returns:
-        `metrics` and `bounds` (as in a report), `counts`, and `notes`: what was odd, in sentences.
+        `metrics`, `bounds`, `intervals` and `tails` (as in a report, but all of ranks is named as the metrics are),
+        `counts`, and `notes`: what was odd, in sentences; `rules`, where wanted: tie rule -> metrics.
 
     Raises:
         DataError: a file is missing or damaged, or run and judgements speak of other queries or items.
@@ -47,64 +57,59 @@ def score(run: Path, qrels: Path, cutoffs: Sequence[int], ties: TieRule) -> dict
         raise DataError(f"{qrels}: none of its {len(judged.gains)} queries has an item of a gain above 0")
     judged_items = _judged_items(judged)
     lists = _lists(read_run(run, judged.gains, judged_items))
-    _check_overlap(lists, judged, run, qrels)
+    _check_overlap(lists.kept, judged, run, qrels)
     gallery = _gallery(lists, judged_items)
     ranks = _ranks(lists, judged, gallery)
     at_the_end = _tied_at_the_end(ranks)
     found = len(np.unique(ranks.query[ranks.retrieved]))
     ranks = replace(ranks, truncated=bool(at_the_end) or found < len(np.unique(ranks.query)))
-    counts = {**_counts(lists, judged, ranks), "queries_tied_at_the_end": at_the_end}
+    grouping = groups_of(_task(judged, gallery), Direction.t2v, group)
+    counts = {**_counts(lists, judged, ranks, grouping), "queries_tied_at_the_end": at_the_end}
+    limits = bounds(ranks, cutoffs, ties)
     return {
         "metrics": evaluate(ranks, cutoffs, ties),
-        "bounds": bounds(ranks, cutoffs, ties),
+        **({"rules": {rule.value: evaluate(ranks, cutoffs, rule) for rule in TieRule}} if every_rule else {}),
+        "bounds": limits,
+        **_certainty(ranks, per_query(ranks, cutoffs, ties), grouping),
         "counts": counts,
-        "notes": _notes(counts, ranks, [*cutoffs, *ALWAYS]),
+        "notes": [
+            *_notes(counts, ranks, [*cutoffs, *ALWAYS]),
+            *_notes_of_groups(grouping, counts),
+            *notes_of_bounds(limits),
+        ],
     }
 
 
 @dataclass(frozen=True)
-class _List:
-    """One query's ranking.
+class _Lists:
+    """The lists of a run.
 
     Attributes:
-        items: distinct, in NFC.
-        scores: the best of each item.
-        order: each item's place, from 0, by descending id as the file holds it.
-        repeats: how many lines repeated an item.
+        kept: query id -> {item id: (the best of its scores, the id as the file holds it)}, ids in NFC.
+        repeats: how many lines repeated an item of their list.
     """
 
-    items: tuple[str, ...]
-    scores: NDArray[np.float64]
-    order: IntArray
+    kept: Mapping[str, Mapping[str, tuple[float, str]]]
     repeats: int
 
 
-_NO_LIST = _List((), np.empty(0), np.empty(0, dtype=np.int64), 0)
-
-
-def _lists(run: Run) -> dict[str, _List]:
-    """Query id in NFC -> its list."""
-    best_scores: dict[str, dict[str, tuple[float, str]]] = {}
-    lines: dict[str, int] = {}
+def _lists(run: Run) -> _Lists:
+    kept: dict[str, dict[str, tuple[float, str]]] = {}
+    lines = 0
     for query, items in run.items.items():
-        kept = best_scores.setdefault(nfc(query), {})
-        lines[nfc(query)] = lines.get(nfc(query), 0) + len(items)
+        lines += len(items)
+        own = kept.setdefault(nfc(query), {})
         for item, value, written in zip(map(nfc, items), run.scores[query], run.written[query], strict=True):
-            kept[item] = max((value, written), kept.get(item, (value, written)))
-    lists = {}
-    for query, kept in best_scores.items():
-        scores = np.array([value for value, _ in kept.values()], dtype=np.float64)
-        order = id_order([written for _, written in kept.values()])
-        lists[query] = _List(tuple(kept), scores, order, lines[query] - len(kept))
-    return lists
+            own[item] = max((value, written), own.get(item, (value, written)))
+    return _Lists(kept, lines - sum(map(len, kept.values())))
 
 
-def _check_overlap(lists: Mapping[str, _List], judged: Qrels, run: Path, qrels: Path) -> None:
+def _check_overlap(lists: Mapping[str, Iterable[str]], judged: Qrels, run: Path, qrels: Path) -> None:
     """Refuses a run that speaks of other ids than the judgements do."""
     queries = {nfc(query) for query in judged.gains}
     if not queries & lists.keys():
         raise _foreign("queries", lists, queries, run, qrels)
-    listed = {item for ranking in lists.values() for item in ranking.items}
+    listed = {item for items in lists.values() for item in items}
     items = {nfc(item) for item in _judged_items(judged)}
     if listed & items:
         return
@@ -133,33 +138,39 @@ def _bare(name: str) -> str:
     return re.sub(r"(?<!\d)0+(?=\d)", "", stem)
 
 
-def _ranks(lists: Mapping[str, _List], judged: Qrels, gallery: Mapping[str, int]) -> Ranks:
+def _ranks(lists: _Lists, judged: Qrels, gallery: Mapping[str, int]) -> Ranks:
     """Ranks of all judged queries; the gallery is every item that run or judgements name."""
-    pairs: list[tuple[int, ...]] = []
-    top: list[tuple[IntArray, NDArray[Any]]] = []
-    for number, (query, gains) in enumerate(judged.gains.items()):
-        ranking = lists.get(nfc(query), _NO_LIST)
-        position = {item: place for place, item in enumerate(ranking.items)}
-        for item in map(nfc, gains):
-            at = position.get(item)
-            found, counts = (False, (0, 0, 0)) if at is None else stand(ranking.scores, at, ranking.order)
-            pairs.append((number, gallery[item], *counts, found))
-        chosen, values = best(ranking.scores, len(ranking.items), ranking.order)
-        top.append((np.array([gallery[item] for item in ranking.items], dtype=np.int64)[chosen], values))
-    query_of, item_of, higher, tied, before, retrieved = np.array(pairs, dtype=np.int64).reshape(-1, 6).T
-    return Ranks(
-        direction=Direction.t2v,
-        query_ids=tuple(judged.gains),
-        item_ids=tuple(gallery),
-        query=query_of,
-        item=item_of,
-        gain=np.array([gain for gains in judged.gains.values() for gain in gains.values()], dtype=np.float64),
-        higher=higher,
-        tied=tied,
-        before=before,
-        retrieved=retrieved.astype(np.bool_),
-        top=top,
+    asked: list[Mapping[str, tuple[float, str]]] = [lists.kept.get(nfc(query), {}) for query in judged.gains]
+    written = [name for found in asked for _, name in found.values()]
+    distinct = list(dict.fromkeys(written))
+    place = dict(zip(distinct, id_order(distinct).tolist(), strict=True))
+    given = Lists(
+        starts=np.cumsum([0, *map(len, asked)]),
+        items=np.array([gallery[item] for found in asked for item in found], dtype=np.int64),
+        scores=np.array([value for found in asked for value, _ in found.values()], dtype=np.float64),
+        order=np.array([place[name] for name in written], dtype=np.int64),
     )
+    pairs = Pairs(
+        query=np.repeat(np.arange(len(judged.gains)), [len(gains) for gains in judged.gains.values()]),
+        item=np.array([gallery[nfc(item)] for gains in judged.gains.values() for item in gains], dtype=np.int64),
+        gain=np.array([gain for gains in judged.gains.values() for gain in gains.values()], dtype=np.float64),
+    )
+    return rank_lists(tuple(judged.gains), tuple(gallery), given, pairs)
+
+
+def _task(judged: Qrels, gallery: Iterable[str]) -> Task:
+    """The judgements as a task, of which nothing but who shares what is known."""
+    queries = tuple(Query(name, "") for name in judged.gains)
+    return Task("the judgements", queries, tuple(Item(name, None, None) for name in gallery), judged.gains, "")
+
+
+def _certainty(ranks: Ranks, values: Mapping[str, Numbers], grouping: Grouping) -> dict[str, Any]:
+    """`intervals` and `tails`, of ranks named as the metrics are."""
+    ending = "_truncated" if ranks.truncated else ""
+    return {
+        "intervals": intervals([values], grouping.numbers, ranks.truncated)[0],
+        "tails": {f"mean_rank{ending}": tail_share(values["best_rank"])},
+    }
 
 
 def _tied_at_the_end(ranks: Ranks) -> int:
@@ -176,26 +187,28 @@ def _judged_items(judged: Qrels) -> list[str]:
     return list(dict.fromkeys(itertools.chain(relevant, refused)))
 
 
-def _gallery(lists: Mapping[str, _List], judged_items: Iterable[str]) -> dict[str, int]:
+def _gallery(lists: _Lists, judged_items: Iterable[str]) -> dict[str, int]:
     """Every item that run or judgements name, in NFC, with its number."""
-    listed = (item for ranking in lists.values() for item in ranking.items)
+    listed = (item for found in lists.kept.values() for item in found)
     every = itertools.chain(listed, map(nfc, judged_items))
     return {item: number for number, item in enumerate(dict.fromkeys(every))}
 
 
-def _counts(lists: Mapping[str, _List], judged: Qrels, ranks: Ranks) -> dict[str, int]:
+def _counts(lists: _Lists, judged: Qrels, ranks: Ranks, grouping: Grouping) -> dict[str, int]:
     evaluated = {nfc(query) for query, gains in judged.gains.items() if gains}
+    grouped = {"groups": grouping.count} if grouping.count < len(evaluated) else {}
     return {
         "queries": len(judged.gains),
         "queries_without_relevant": len(judged.gains) - len(evaluated),
-        "queries_without_list": len(evaluated - lists.keys()),
-        "lists_without_judgements": len(lists.keys() - {nfc(query) for query in judged.gains}),
+        "queries_without_list": len(evaluated - lists.kept.keys()),
+        "lists_without_judgements": len(lists.kept.keys() - {nfc(query) for query in judged.gains}),
         "items": len(ranks.item_ids),
         "longest_list": max(len(items) for items, _ in ranks.top),
         "relevant_not_retrieved": int(np.sum(~ranks.retrieved)),
-        "repeated_items": sum(ranking.repeats for ranking in lists.values()),
+        "repeated_items": lists.repeats,
         "repeated_judgements": judged.repeats,
         "tied_queries": tied_queries(ranks),
+        **grouped,
     }
 
 
@@ -222,3 +235,17 @@ def _notes(counts: Mapping[str, int], ranks: Ranks, cutoffs: Sequence[int]) -> l
             "ranks lie anywhere beyond the end of their own list and may be far larger"
         )
     return notes
+
+
+def _notes_of_groups(grouping: Grouping, counts: Mapping[str, int]) -> list[str]:
+    """Which queries the intervals take together, where any, and why not where they should."""
+    if grouping.note:
+        return [
+            "shared judgements chain nearly all queries together, so intervals take each alone and may be too narrow"
+        ]
+    if "groups" in counts:
+        return [
+            f"intervals take queries that share a relevant item together, in {grouping.count} groups (--group none: "
+            "each alone)"
+        ]
+    return []

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from glyphrank.errors import DataError
+from glyphrank.grouping import Grouping
+from glyphrank.ids import nfc
 from glyphrank.matrix_doubts import check_orientation, differences, equal_queries
 from glyphrank.matrix_file import ScoreMatrix, check_scores, open_matrix
-from glyphrank.measure import bounds_of, counts_of, metrics_of, notes_of
+from glyphrank.measure import bounds_of, counts_of, metrics_of, notes_of, notes_of_bounds
 from glyphrank.metrics import Protocol, per_query
 from glyphrank.ranking import RankCounter, reverse
 from glyphrank.records import Direction, Ranks, Task
 from glyphrank.ties import Numbers, TieRule
+from glyphrank.uncertainty import groupings_of, notes_of_groups, uncertainty
 
 OWN = "test"
 """Name of the order of the task's items."""
@@ -23,8 +27,8 @@ _FEWEST = 10
 """Queries that must be ranked otherwise by another reading of the matrix, or nothing is said about it."""
 
 
-def score_matrix(path: Path, task: Task, order: str, protocol: Protocol) -> dict[str, Any]:
-    """Metrics of a matrix, in the directions and under the tie rule of a protocol.
+def score_matrix(path: Path, task: Task, order: str, protocol: Protocol, every_rule: bool = False) -> dict[str, Any]:
+    """Metrics of a matrix, in the directions and under the tie rule of a protocol, which also says who is grouped.
 
     Rows are the task's queries in order, and -inf is an item that was not retrieved. Scores are compared as they are:
     equal queries that were encoded in different batches may differ in the last bits, which breaks their ties in v2t by
@@ -32,9 +36,11 @@ def score_matrix(path: Path, task: Task, order: str, protocol: Protocol) -> dict
 
     Args:
         order: of the columns: `test` for that of `task.items`, or one of `task.orders`.
+        every_rule: whether the metrics under all tie rules are wanted.
 
     Returns:
-        As `score.score`: `metrics` and `bounds` (names of v2t begin with `v2t/`), `counts`, and `notes`, in sentences.
+        As `score.score`: `metrics`, `bounds`, `intervals` and `tails` (names of v2t begin with `v2t/`), `counts`, and
+        `notes`, in sentences; `rules`, where wanted.
 
     Raises:
         DataError: the order is unknown; the file holds no array of real numbers of the right shape, or NaN or +inf; a
@@ -50,14 +56,21 @@ def score_matrix(path: Path, task: Task, order: str, protocol: Protocol) -> dict
         ranks[Direction.v2t] = _ranked(matrix, task, columns, Direction.v2t)
     asked = {direction: ranks[direction] for direction in protocol.directions}
     differing = differences(matrix, groups)
+    groupings = groupings_of(task, protocol, asked)
+    certainty = uncertainty(asked, _in_columns(groupings, task, columns), {way: {} for way in asked}, protocol)
+    limits = bounds_of(asked, protocol)
     counts = {
         **{name: count for name, count in counts_of(task, ranks).items() if name != "fields_left_out"},
         "equal_queries_apart_in_last_bits": differing.last_bits,
         "equal_queries_apart": differing.more,
+        **certainty.counts,
     }
     return {
         "metrics": metrics_of(asked, protocol),
-        "bounds": bounds_of(asked, protocol),
+        **({"rules": _by_rule(asked, protocol)} if every_rule else {}),
+        "bounds": limits,
+        "intervals": certainty.intervals,
+        "tails": certainty.tails,
         "counts": counts,
         "notes": [
             *_other_readings(matrix, task, order, ranks[Direction.t2v]),
@@ -65,7 +78,26 @@ def score_matrix(path: Path, task: Task, order: str, protocol: Protocol) -> dict
             *task.notes,
             *notes_of(counts, protocol.cutoffs),
             *_notes(counts),
+            *notes_of_groups(groupings, counts, protocol.group),
+            *notes_of_bounds(limits),
         ],
+    }
+
+
+def _by_rule(ranks: Mapping[Direction, Ranks], protocol: Protocol) -> dict[str, dict[str, float]]:
+    """Tie rule -> metrics of all directions."""
+    return {rule.value: metrics_of(ranks, replace(protocol, ties=rule)) for rule in TieRule}
+
+
+def _in_columns(
+    groupings: Mapping[Direction, Grouping], task: Task, columns: Sequence[str]
+) -> dict[Direction, Grouping]:
+    """The groupings with items in the order of the columns, as they ask in v2t."""
+    place = {nfc(item.id): number for number, item in enumerate(task.items)}
+    order = np.array([place[nfc(item)] for item in columns], dtype=np.int64)
+    return {
+        direction: grouping if direction is Direction.t2v else replace(grouping, numbers=grouping.numbers[order])
+        for direction, grouping in groupings.items()
     }
 
 

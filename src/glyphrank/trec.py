@@ -126,7 +126,13 @@ def write_run(path: Path, ranks: Ranks, tag: str) -> None:
 
 
 def write_qrels(path: Path, relevant: Mapping[str, Mapping[str, float]]) -> None:
-    """Writes query id -> {item id: gain} in TREC's four columns; whole gains without a decimal point."""
+    """Writes query id -> {item id: gain} in TREC's four columns (query, 0, item, gain), ids escaped as in runs.
+
+    Whole gains have no decimal point. Fractional ones are written as they are, and `read_qrels` reads them back; the
+    readers of pytrec_eval, ir_measures and ranx refuse such a file (and dicts of such gains are refused by pytrec_eval,
+    cut to whole numbers by ranx). For these multiply all gains by one number first: metrics with linear gain stay as
+    they are. A query without a judged item has no line, and is no query to a reader.
+    """
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         for query, gains in relevant.items():
             for item, gain in gains.items():
