@@ -25,8 +25,10 @@ from glyphrank.measure import (
     losses_of,
     metrics_of,
     notes_of,
+    notes_of_bounds,
     notes_of_run,
     of_this_run,
+    slice_fields,
     slices_of,
     views_of,
 )
@@ -43,7 +45,9 @@ SCORES = np.array([[2, 2, 1], [1, 0, MISS], [1, 0, 0]], dtype=np.float32)
 
 
 def _protocol(ties: TieRule = TieRule.pessimistic) -> Protocol:
-    return Protocol((1, 20), (Direction.t2v, Direction.v2t), ties, (View.text,), tuple(Source), None, "ndcg_at_10")
+    return Protocol(
+        (1, 20), (Direction.t2v, Direction.v2t), ties, (View.text,), tuple(Source), None, "ndcg_at_10", "item"
+    )
 
 
 def _task(slices: list[dict[str, str]] | None = None) -> Task:
@@ -60,6 +64,10 @@ def _ranks(scores: Any = SCORES) -> dict[Direction, Ranks]:
     backward = RankCounter(Direction.v2t, gallery, asking, reverse(RELEVANT), 0)
     backward.add(np.arange(3), scores.T)
     return {Direction.t2v: forward.finish(), Direction.v2t: backward.finish()}
+
+
+def slices_in(task: Task, ranks: dict[Direction, Ranks]) -> dict[str, dict[str, dict[str, float]]]:
+    return slices_of(ranks, slice_fields(task, ranks), _protocol())
 
 
 def test_metrics_of_names_the_reverse_direction() -> None:
@@ -79,7 +87,7 @@ def test_bounds_of_hold_the_reported_value(rule: TieRule) -> None:
 
 
 def test_slices_of_are_fields_of_queries_with_their_numbers() -> None:
-    table = slices_of(_task(), _ranks(), _protocol())
+    table = slices_in(_task(), _ranks())
     assert set(table) == {"type"}  # the kind of an item is no slice
     assert {value: numbers["queries"] for value, numbers in table["type"].items()} == {"text": 1, "visual": 1}
     assert (table["type"]["text"]["mean_rank"], table["type"]["visual"]["mean_rank"]) == (1, 3)
@@ -92,7 +100,7 @@ def test_slices_of_a_field_that_items_have_too_hold_the_reverse_direction() -> N
     items = tuple(Item(name, None, "x", fields) for name, fields in zip("abc", scenes, strict=True))
     queries = [{"scene": "street"}, {"scene": "street"}, {"scene": "kitchen"}]
     task = replace(_task(queries), items=items)
-    table = slices_of(task, _ranks(), _protocol())["scene"]
+    table = slices_in(task, _ranks())["scene"]
     assert set(table) == {"street", "kitchen", "outdoors"}
     assert (table["street"]["queries"], table["street"]["v2t/queries"]) == (2, 2)
     assert (table["street"]["mean_rank"], table["street"]["v2t/mean_rank"]) == (2, 1)
@@ -100,14 +108,14 @@ def test_slices_of_a_field_that_items_have_too_hold_the_reverse_direction() -> N
     assert table["outdoors"]["v2t/mean_rank"] == 3
     assert table["kitchen"] == {"queries": 0}
     forward = {Direction.t2v: _ranks()[Direction.t2v]}
-    assert set(slices_of(task, forward, _protocol())["scene"]) == {"street", "kitchen"}
+    assert set(slices_in(task, forward)["scene"]) == {"street", "kitchen"}
 
 
 @pytest.mark.parametrize(("values", "left_out"), [(MOST_VALUES, False), (MOST_VALUES + 1, True)])
 def test_a_field_of_many_values_is_left_out_with_a_note(values: int, left_out: bool) -> None:
     task = _task([{"type": "x", "answer": f"answer {number}"} for number in range(values)])
     ranks = _ranks(np.ones((values, 3), dtype=np.float32))
-    assert set(slices_of(task, ranks, _protocol())) == ({"type"} if left_out else {"type", "answer"})
+    assert set(slices_in(task, ranks)) == ({"type"} if left_out else {"type", "answer"})
     counts = counts_of(task, ranks)
     assert counts["fields_left_out"] == int(left_out)
     note = "fields of queries with more than 50 values, which are no slices: 1"
@@ -203,18 +211,18 @@ def test_a_stored_report_says_of_this_run_what_equal_numbers_leave_open(tmp_path
         counts={"queries": 3, "items": 3, "failed_items": 0, "thin_items": 1},
     )
     task = replace(_task(), tags={"gallery": "3 of 4 videos"}, notes=("none",), listed={"mismatched": ("c",)})
-    told = of_this_run(stored, built(tmp_path)[0], task)
+    told = of_this_run(stored, built(tmp_path)[0], task, {})
     assert told.tags == {"gallery": "3 of 4 videos"}
     assert told.notes[:2] == ("none", "items with little text (ocr.thin_below): 1")
     assert told.listed == {"mismatched": ("c",), "thin": ["a"]}
     assert (told.task, told.metrics, told.counts) == (task.name, stored.metrics, stored.counts)
-    assert of_this_run(told, built(tmp_path)[0], task) == told
+    assert of_this_run(told, built(tmp_path)[0], task, {}) == told
 
 
 def test_random_weights_stand_beside_the_tags_of_a_task(tmp_path: Path) -> None:
     seen = ("encoder@visual=clip_folder", "visual.weights.folder=here", "visual.random_weights=true", "visual.seed=3")
     run, _ = built(tmp_path, *seen)
-    told = of_this_run(report_with(), run, replace(_task(), tags={"gallery": "3 of 4 videos"}))
+    told = of_this_run(report_with(), run, replace(_task(), tags={"gallery": "3 of 4 videos"}), {})
     assert told.tags == {"gallery": "3 of 4 videos", "random_weights": "visual"}
     assert told.notes[0] == "channel visual has random weights, which nobody trained"
 
@@ -262,3 +270,23 @@ def test_notes_of_name_cutoffs_beyond_the_gallery() -> None:  # case M17
     assert notes_of(counts, (13,)) == [forward]
     assert notes_of(counts, (1, 16)) == [forward, backward]
     assert notes_of({"queries": 1, "items": 9, "tied_queries": 0}) == [forward.replace("12", "9")]
+
+
+def test_notes_of_bounds_name_what_the_order_of_ties_decides() -> None:
+    assert notes_of_bounds({}) == []
+    narrow = {"hit_rate_at_1": (0.5, 0.505), "mean_rank": (2.5, 2.0), "v2t/median_rank_mean": (1.5, 1.0)}
+    assert notes_of_bounds(narrow) == []
+    wide = {"hit_rate_at_1": (0.5, 0.506), "recall_at_1": (0.1, 0.1), "v2t/mean_rank": (2.6, 2.0)}
+    assert notes_of_bounds({**narrow, **wide}) == [
+        "the order of equal scores decides more than 0.5 points (half a rank) of hit_rate_at_1, v2t/mean_rank"
+    ]
+
+
+def test_a_probe_and_groups_are_told_of_this_run_alone(tmp_path: Path) -> None:
+    run, _ = built(tmp_path)
+    grouped = report_with(counts={"queries": 3, "items": 3, "groups": 2}, metrics={"mean_rank": 1.0})
+    task = replace(_task(), relevant={"q1": {"a": 1.0}, "q2": {"a": 1.0}, "q3": {"b": 1.0}})
+    told = of_this_run(grouped, run, task, {"text": {}})
+    assert "intervals and tests take queries in 2 groups (metrics.group=item)" in told.notes
+    assert told.probe == {"text": {}}
+    assert of_this_run(told, run, task, {}).probe == {}

@@ -87,8 +87,9 @@ def perform(run: Run, start: Start, folder: Path) -> float:
 
     store = run.runtime.outputs / "results"
     with (run.tracking or Untracked()).start(start, run.runtime) as tracked:
-        done = execute(run, start.config)
-        report = replace(done.report, config=start.config)  # a stored result may come from a run with other paths
+        done = execute(run, start.config, start.choices)
+        # A stored result may come from a run with other paths, or with another name for the same choice.
+        report = replace(done.report, config=start.config, choices=start.choices)
         results.deliver(store, report, folder, done.orders)
         tracked.log(report, folder, done.reused)
         if tracked.reference:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +10,12 @@ import numpy as np
 from glyphrank.channels import Part
 from glyphrank.metrics import ALWAYS, Protocol, bounds, evaluate, prefix, sliced
 from glyphrank.outcome import Report
+from glyphrank.probe import Probe, probe_lines
 from glyphrank.rankings import FUSED, Rankings
 from glyphrank.records import Direction, Item, Query, Ranks, Reading, Task, TextState, View
 from glyphrank.run import CHANNELS, Run
-from glyphrank.ties import tied_queries
+from glyphrank.ties import swayed, tied_queries
+from glyphrank.uncertainty import groupings_of, notes_of_groups
 
 MOST_VALUES = 50
 """A field of more values than this is no slice but a text of its own, such as a reference answer."""
@@ -42,32 +44,40 @@ def bounds_of(ranks: Mapping[Direction, Ranks], protocol: Protocol) -> dict[str,
     }
 
 
+Fields = Mapping[str, Mapping[str, str]]
+"""Field -> id of a query (or item) -> its value."""
+
+
+def slice_fields(task: Task, directions: Iterable[Direction]) -> dict[Direction, Fields]:
+    """By what the askers of each direction are broken down.
+
+    Those are fields of the queries; items that ask are broken down by those of them that they have too. Fields of items
+    alone are no slices, nor is a field of more than `MOST_VALUES` values.
+    """
+    forward = {field: values for field, values in _fields(task.queries) if _is_slice(values)}
+    backward = {field: values for field, values in _fields(task.items) if field in forward}
+    return {direction: forward if direction is Direction.t2v else backward for direction in directions}
+
+
 def slices_of(
-    task: Task, ranks: Mapping[Direction, Ranks], protocol: Protocol
+    ranks: Mapping[Direction, Ranks], fields: Mapping[Direction, Fields], protocol: Protocol
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Metrics of the queries that share a value: field -> value -> metrics, `queries` among them.
 
     Where items ask too and have the field as well, the metrics of the items that share the value stand beside, as
-    `v2t/...`, with their number as `v2t/queries`. Fields of items alone are no slices; a field of more than
-    `MOST_VALUES` values is left out.
+    `v2t/...`, with their number as `v2t/queries`.
+
+    Args:
+        fields: from `slice_fields`.
     """
-    slices = {field: values for field, values in _fields(task.queries) if _is_slice(values)}
-    found = {field: _sliced(ranks[Direction.t2v], protocol, values) for field, values in slices.items()}
-    if Direction.v2t in ranks:
-        for field, values in _fields(task.items):
-            if field in found:
-                for value, metrics in _sliced(ranks[Direction.v2t], protocol, values).items():
-                    found[field].setdefault(value, {"queries": 0.0}).update(metrics)
+    found: dict[str, dict[str, dict[str, float]]] = {field: {} for field in fields[Direction.t2v]}
+    for direction, own in ranks.items():
+        start = prefix(direction)
+        for field, values in fields[direction].items():
+            for value, metrics in sliced(own, protocol.cutoffs, protocol.ties, values).items():
+                numbers = found[field].setdefault(value, {} if direction is Direction.t2v else {"queries": 0.0})
+                numbers.update({start + name: number for name, number in metrics.items()})
     return found
-
-
-def _sliced(ranks: Ranks, protocol: Protocol, values: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Value -> metrics of one direction under their flat names."""
-    start = prefix(ranks.direction)
-    return {
-        value: {start + name: number for name, number in metrics.items()}
-        for value, metrics in sliced(ranks, protocol.cutoffs, protocol.ties, values).items()
-    }
 
 
 def counts_of(task: Task, ranks: Mapping[Direction, Ranks]) -> dict[str, int]:
@@ -164,20 +174,41 @@ def losses_of(found: Rankings, exact: Rankings, protocol: Protocol) -> dict[str,
     return losses
 
 
-def of_this_run(report: Report, run: Run, task: Task) -> Report:
+def of_this_run(report: Report, run: Run, task: Task, probe: Probe) -> Report:
     """A report with what is said of this very run: equal numbers may come of other files, with other oddities.
 
-    The name of the task, tags (a gallery that is not the published one, random weights), notes, and what is listed.
+    The name of the task, tags (a gallery that is not the published one, random weights), notes, what is listed, and
+    what a probe found, where this run asked for one.
     """
     random = {"random_weights": ", ".join(run.random_weights)} if run.random_weights else {}
     states = {name: ids for name, ids in report.listed.items() if name in set(POOR)}
-    return replace(
-        report,
-        task=task.name,
-        tags={**task.tags, **random},
-        listed={**task.listed, **states},
-        notes=(*task.notes, *notes_of_run(run), *notes_of(report.counts, run.metrics.cutoffs)),
+    notes = (
+        *task.notes,
+        *notes_of_run(run),
+        *notes_of(report.counts, run.metrics.cutoffs),
+        *notes_of_groups(groupings_of(task, run.metrics, directions_of(report)), report.counts, run.metrics.group),
+        *notes_of_bounds(report.bounds),
+        *probe_lines(probe),
     )
+    tags = {**task.tags, **random}
+    return replace(report, task=task.name, tags=tags, listed={**task.listed, **states}, notes=notes, probe=probe)
+
+
+def directions_of(report: Report) -> tuple[Direction, ...]:
+    """The directions in which the run was measured."""
+    return tuple(direction for direction in Direction if f"{prefix(direction)}mean_rank" in report.metrics)
+
+
+def notes_of_bounds(bounds: Mapping[str, tuple[float, float]]) -> list[str]:
+    """A sentence that names the metrics of which the order of equal scores decides more than half a point or rank.
+
+    Args:
+        bounds: from `bounds_of`.
+    """
+    wide = swayed(bounds)
+    if not wide:
+        return []
+    return [f"the order of equal scores decides more than 0.5 points (half a rank) of {', '.join(wide)}"]
 
 
 def notes_of_run(run: Run) -> list[str]:

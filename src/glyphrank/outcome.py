@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,14 @@ class Report:
         tags: what stands on the run for filtering, e.g. `random_weights`.
         lineage: stage -> key or fingerprint behind the numbers.
         notes, config: what was odd, in sentences; the resolved configuration, secrets removed.
+        choices: what a person named, slot -> choice, e.g. `{"encoder@lexical": "bm25_words"}`.
+        evaluation: what two runs must share to be compared: `queries`, `items` and `relevance` as digests, and the
+            fields of the protocol under `protocol`.
+        intervals: name of a metric in `metrics` -> its 95 % interval, [low, high].
+        slice_intervals: field -> value -> primary metric (of each direction) -> its 95 % interval.
+        tails: `mean_rank`, `v2t/mean_rank` -> the share of it that the worst 5 % of queries cause.
+        contributions: what the channels did for each other (`contributions.contributions`); empty with one channel.
+        probe: channel -> what encoding a sample again changed; empty where nobody asked.
     """
 
     identity: str
@@ -41,3 +49,10 @@ class Report:
     lineage: Mapping[str, str]
     notes: tuple[str, ...]
     config: Mapping[str, object]
+    choices: Mapping[str, str] = field(default_factory=dict)
+    evaluation: Mapping[str, object] = field(default_factory=dict)
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    slice_intervals: Mapping[str, Mapping[str, Mapping[str, tuple[float, float]]]] = field(default_factory=dict)
+    tails: Mapping[str, float] = field(default_factory=dict)
+    contributions: Mapping[str, float] = field(default_factory=dict)
+    probe: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

@@ -11,9 +11,6 @@ from glyphrank.channels import Part, lexical_part, text_part, visual_part
 from glyphrank.devices import choose_device
 from glyphrank.identity import FileDigests, digest_json, digest_sources, key
 from glyphrank.measure import (
-    bounds_of,
-    counts_of,
-    counts_of_misses,
     counts_of_parts,
     counts_of_readings,
     failures_of_parts,
@@ -21,21 +18,21 @@ from glyphrank.measure import (
     joined,
     lists_of_readings,
     losses_of,
-    metrics_of,
     of_this_run,
-    slices_of,
-    views_of,
 )
 from glyphrank.outcome import Report
-from glyphrank.rankings import Asked, Rankings, main_name, main_scores, rank_all
+from glyphrank.probe import PROBE, probe_channels, stored_probe, write_probe
+from glyphrank.rankings import Asked, Rankings, main_scores, rank_all
 from glyphrank.reading import read_items
 from glyphrank.records import Direction, IntArray, Task
 from glyphrank.report import results
 from glyphrank.report.scores import SCORES, orders_of, write_scores
+from glyphrank.reporting import Origin, Worked, own_ranks, queries_of, report_of
 from glyphrank.run import Run
 from glyphrank.runtime import NeedsFiles
 from glyphrank.sight import Sight, looks_recipe
 from glyphrank.transcript import Written
+from glyphrank.uncertainty import groupings_of
 
 logger = logging.getLogger(__name__)
 
@@ -56,13 +53,13 @@ class Executed:
     orders: Mapping[str, IntArray] | None
 
 
-def execute(run: Run, config: Mapping[str, object]) -> Executed:
+def execute(run: Run, config: Mapping[str, object], choices: Mapping[str, str]) -> Executed:
     """Runs the experiment, or takes its stored result.
 
     A result with failed items is measured again: the failure may have passed, and everything else comes from the cache.
 
     Args:
-        config: the resolved configuration for the report, secrets removed.
+        config, choices: the resolved configuration for the report, secrets removed, and what of it a person named.
 
     Raises:
         DataError: an input is missing or damaged; ConfigError: a component cannot work here.
@@ -72,14 +69,13 @@ def execute(run: Run, config: Mapping[str, object]) -> Executed:
     if not may_be_stored:
         find_files(run)
     task = run.dataset.load(run.runtime)
-    lineage = trace(run, task)
-    identity = digest_json(lineage)
+    groupings_of(task, run.metrics, (Direction.t2v,))  # a field that no query has is told now, not after hours
+    origin = Origin(trace(run, task), config, choices)
     orders = orders_of(task) if run.save_scores else None
-    further = () if orders is None else (SCORES,)
-    stored = None if run.rerun else results.find(store, identity, further)
-    if stored and not stored.failures:  # what failed once may be readable now
-        logger.info("nothing is recomputed: the result %s is stored (rerun=true measures again)", identity[:12])
-        return Executed(of_this_run(stored, run, task), True, orders)
+    stored = None if run.rerun else find_stored(run, task, origin.identity)
+    if stored:
+        logger.info("nothing is recomputed: the result %s is stored (rerun=true measures again)", origin.identity[:12])
+        return Executed(stored, True, orders)
 
     if may_be_stored:
         find_files(run)
@@ -87,41 +83,32 @@ def execute(run: Run, config: Mapping[str, object]) -> Executed:
     channels = [part.channel for part in worked.parts]
     directions = (Direction.t2v,) if run.is_approximate else run.metrics.directions
     rankings = rank_all(task, channels, run.fusion, directions, scratch=results.folder(store))
+    losses = measure_losses(run, task, worked.parts, rankings) if run.is_approximate else {}
+    report = of_this_run(report_of(run, task, worked, rankings, losses, origin), run, task, worked.probe)
+    place = results.folder(store / origin.identity)
     if run.save_scores:
-        write_scores(results.folder(store / identity), task, main_scores(task, channels, run.fusion))
-    ranks = rankings[main_name(channels)]
-    counts = {**counts_of(task, ranks), **worked.counts, **(counts_of_misses(rankings) if run.is_approximate else {})}
-    report = Report(
-        identity=identity,
-        task=task.name,
-        primary=run.metrics.primary,
-        metrics=metrics_of(ranks, run.metrics),
-        bounds=bounds_of(ranks, run.metrics),
-        channels={channel.name: metrics_of(rankings[channel.name], run.metrics) for channel in channels},
-        slices=slices_of(task, ranks, run.metrics),
-        counts=counts,
-        failures=worked.failures,
-        losses=measure_losses(run, task, worked.parts, rankings) if run.is_approximate else {},
-        views=views_of(run, worked.parts),
-        listed=worked.listed,
-        tags={},
-        lineage=lineage,
-        notes=(),
-        config=config,
-    )
-    report = of_this_run(report, run, task)
-    results.keep(store, report, ranks, run.metrics.ties, further)
+        write_scores(place, task, main_scores(task, channels, run.fusion))
+    if run.probe:
+        write_probe(place, run, worked.probe)
+    queries = queries_of(task, rankings, run.metrics)
+    result = results.Result(report, own_ranks(rankings), queries, task.relevant, run.metrics.ties)
+    results.keep(store, result, further_files(run))
     return Executed(report, False, orders)
 
 
-@dataclass(frozen=True)
-class Worked:
-    """What the expensive stages gave: the channels, and what of the items took no part in them."""
+def find_stored(run: Run, task: Task, identity: str) -> Report | None:
+    """The stored result with all that the run asks for, and no item that failed: it may be readable now."""
+    store = run.runtime.outputs / "results"
+    stored = results.find(store, identity, further_files(run))
+    probe = stored_probe(store / identity, run) if run.probe else {}
+    if stored is None or stored.failures or probe is None:
+        return None
+    return of_this_run(stored, run, task, probe)
 
-    parts: Sequence[Part]
-    failures: Mapping[str, str]
-    counts: Mapping[str, int]
-    listed: Mapping[str, Sequence[str]]
+
+def further_files(run: Run) -> tuple[str, ...]:
+    """What the run asks for beside the usual files of a result."""
+    return ((SCORES,) if run.save_scores else ()) + ((PROBE,) if run.probe else ())
 
 
 def read_and_encode(run: Run, task: Task) -> Worked:
@@ -133,12 +120,13 @@ def read_and_encode(run: Run, task: Task) -> Worked:
         written = Written([run.transcript.write(reading) for reading in readings], run.transcript.pooling)
         check_texts(task, written.texts, unread)
         parts = build_parts(run, task, written, sight)
+        probe = probe_channels(run, task, parts, written, sight) if run.probe else {}
     failures = joined(unread, failures_of_parts(parts))
     check_failures(task, failures, run.on_bad_media)
     for item_id, why in failures.items():
         logger.warning("item %r is not retrieved where it was needed: %s", item_id, why)
     counts = counts_of_readings(readings, written.texts) | counts_of_parts(parts)
-    return Worked(parts, failures, {**counts, "failed_items": len(failures)}, lists_of_readings(task, readings))
+    return Worked(parts, failures, {**counts, "failed_items": len(failures)}, lists_of_readings(task, readings), probe)
 
 
 def find_files(run: Run) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from glyphrank.bad_items import BadMedia
 from glyphrank.datasets import Dataset
 from glyphrank.encoders import Lexical, TextEncoder, VisualEncoder
+from glyphrank.encoders.precision import Precision
 from glyphrank.fusion import Fusion
 from glyphrank.indexes import Index
 from glyphrank.media import Sampler
@@ -29,7 +30,8 @@ class Run:
 
     Raises:
         ValueError: the parts do not go together: no channel, text channels without a source of text, a view that the
-            protocol forbids, a fusion that lacks a channel.
+            protocol forbids, a fusion that lacks a channel, a precision to probe without a probe or where no encoder
+            has one.
     """
 
     dataset: Dataset
@@ -47,6 +49,8 @@ class Run:
     on_bad_media: BadMedia
     rerun: bool
     save_scores: bool
+    probe: bool
+    probe_precision: Precision | None
     plugins: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -73,6 +77,13 @@ class Run:
             raise ValueError(
                 f"the index is approximate and answers t2v only, but the primary metric is {self.metrics.primary!r}"
             )
+        if self.probe_precision is not None and not self.probe:
+            raise ValueError(f"probe_precision is {self.probe_precision} without a probe; wanted probe=true with it")
+        if self.probe_precision is not None and not self._have_precision:
+            raise ValueError(
+                f"probe_precision is {self.probe_precision}, but none of the channels {', '.join(self.channels)} has "
+                f"an encoder with the field precision; leave probe_precision=null"
+            )
         if len(self.channels) > 1:
             self.fusion.fuse({name: np.zeros((1, 1), dtype=np.float32) for name in self.channels})
 
@@ -95,6 +106,11 @@ class Run:
     def is_approximate(self) -> bool:
         """Whether a channel of vectors is searched approximately."""
         return self.index.approximate and bool({"visual", "text"} & set(self.channels))
+
+    @property
+    def _have_precision(self) -> bool:
+        """Whether an encoder says in which numbers its model computes."""
+        return any(isinstance(getattr(getattr(self, name), "precision", None), Precision) for name in self.channels)
 
     @property
     def random_weights(self) -> tuple[str, ...]:

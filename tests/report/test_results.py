@@ -1,24 +1,43 @@
 from __future__ import annotations
 
+import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from glyphrank.errors import DataError
+from glyphrank.identity import digest_file
 from glyphrank.outcome import Report
 from glyphrank.ranking import RankCounter
 from glyphrank.records import Direction, Ranks
-from glyphrank.report.results import CHECKSUMS, RANKED, RANKS, REPORT, RUN, deliver, find, keep, remember_run
+from glyphrank.report.results import (
+    CHECKSUMS,
+    MTEB,
+    QRELS,
+    QUERIES,
+    RANKED,
+    RANKS,
+    REPORT,
+    RUN,
+    Result,
+    deliver,
+    find,
+    keep,
+    read_report,
+    remember_run,
+)
 from glyphrank.ties import TieRule
+from per_query import table_of
 
 REPORT_OF_ONE = Report(
     identity="abc",
     task="tiny",
     primary="hit_rate_at_1",
     metrics={"hit_rate_at_1": 1.0},
-    bounds={},
+    bounds={"hit_rate_at_1": (0.5, 1.0)},
     channels={},
     slices={"언어": {"ko": {"queries": 1.0}}},
     counts={"queries": 1},
@@ -30,6 +49,13 @@ REPORT_OF_ONE = Report(
     lineage={"dataset": "d"},
     notes=("odd",),
     config={"paths": {"outputs": "here"}},
+    choices={"encoder@text": "minilm"},
+    evaluation={"queries": "d1", "protocol": {"ties": "pessimistic", "cutoffs": [1]}},
+    intervals={"hit_rate_at_1": (0.2, 1.0)},
+    slice_intervals={"언어": {"ko": {"hit_rate_at_1": (0.2, 1.0)}}},
+    tails={"mean_rank": 1.0},
+    contributions={"ocr/rescued_at_1": 1.0},
+    probe={"text": {"batch_1/ranks_changed": 0.0}},
 )
 
 
@@ -39,9 +65,20 @@ def ranks() -> dict[Direction, Ranks]:
     return {Direction.t2v: counter.finish()}
 
 
+def made() -> Result:
+    own = ranks()
+    return Result(
+        REPORT_OF_ONE,
+        own,
+        {Direction.t2v: table_of(own[Direction.t2v])},
+        {"q 1": {"가": 1.0}},
+        TieRule.pessimistic,
+    )
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    keep(tmp_path, REPORT_OF_ONE, ranks(), TieRule.pessimistic)
+    keep(tmp_path, made())
     return tmp_path
 
 
@@ -51,14 +88,18 @@ def test_find_gives_what_was_kept(store: Path) -> None:
     assert sorted(path.name for path in (store / "abc").iterdir()) == [
         CHECKSUMS,
         "config.yaml",
+        MTEB,
+        QRELS,
+        QUERIES,
         RANKED,
         RANKS,
         REPORT,
         RUN,
     ]
+    assert (store / "abc" / QRELS).read_text(encoding="utf-8") == "q%201 0 가 1\n"
 
 
-@pytest.mark.parametrize("name", [REPORT, RANKS, RUN, RANKED, CHECKSUMS])
+@pytest.mark.parametrize("name", [REPORT, MTEB, RANKS, QUERIES, RUN, QRELS, RANKED, CHECKSUMS])
 @pytest.mark.parametrize("damage", ["cut", "flipped", "removed", "emptied"])
 def test_find_refuses_a_damaged_result(name: str, damage: str, store: Path) -> None:  # case C02
     path = store / "abc" / name
@@ -69,7 +110,7 @@ def test_find_refuses_a_damaged_result(name: str, damage: str, store: Path) -> N
         data[len(data) // 2] ^= 1
         path.write_bytes({"cut": bytes(data[: len(data) // 2]), "flipped": bytes(data), "emptied": b""}[damage])
     assert find(store, "abc") is None
-    keep(store, REPORT_OF_ONE, ranks(), TieRule.pessimistic)
+    keep(store, made())
     assert find(store, "abc") == REPORT_OF_ONE
 
 
@@ -81,7 +122,7 @@ def test_keep_that_fails_leaves_the_old_result_and_no_half_file(
 
     monkeypatch.setattr("glyphrank.report.results.write_run", full)
     with pytest.raises(DataError, match="No space left on device"):
-        keep(store, REPORT_OF_ONE, ranks(), TieRule.pessimistic)
+        keep(store, made())
     monkeypatch.undo()
     assert find(store, "abc") == REPORT_OF_ONE
     assert not list((store / "abc").glob(".*"))
@@ -90,12 +131,40 @@ def test_keep_that_fails_leaves_the_old_result_and_no_half_file(
 def test_deliver_puts_the_files_and_this_runs_config_into_a_folder(store: Path, tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "one"
     deliver(store, REPORT_OF_ONE, folder)
-    for name in (REPORT, RANKS, RUN, RANKED):
+    for name in (REPORT, MTEB, RANKS, QUERIES, RUN, QRELS, RANKED):
         assert (folder / name).read_bytes() == (store / "abc" / name).read_bytes()
     blocked = tmp_path / "file"
     blocked.write_text("no folder")
     with pytest.raises(DataError, match="cannot be written"):
         deliver(store, REPORT_OF_ONE, blocked / "run")
+
+
+def test_what_is_written_of_the_report_is_of_this_very_run(store: Path, tmp_path: Path) -> None:
+    deliver(store, replace(REPORT_OF_ONE, task="renamed", choices={}), tmp_path / "one")
+    assert read_report(tmp_path / "one" / REPORT) == replace(REPORT_OF_ONE, task="renamed", choices={})
+    assert "renamed" in (tmp_path / "one" / MTEB).read_text(encoding="utf-8")
+    assert find(store, "abc") == REPORT_OF_ONE
+
+
+@pytest.mark.parametrize("lacks", [QUERIES, QRELS, MTEB, "intervals", "evaluation"])
+def test_a_result_of_an_older_version_is_made_again_without_a_word(
+    store: Path, lacks: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = store / "abc"
+    checksums = json.loads((place / CHECKSUMS).read_text())
+    if lacks in checksums:
+        (place / lacks).unlink()
+        del checksums[lacks]
+    else:
+        report = json.loads((place / REPORT).read_text())
+        del report[lacks]
+        (place / REPORT).write_text(json.dumps(report))
+        checksums[REPORT] = digest_file(place / REPORT)
+    (place / CHECKSUMS).write_text(json.dumps(checksums))
+    assert find(store, "abc") is None
+    assert caplog.text == ""
+    keep(store, made())
+    assert find(store, "abc") == REPORT_OF_ONE
 
 
 def test_remember_run_appends_and_never_ends_a_run(store: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -116,7 +185,7 @@ def test_find_asks_for_the_further_files_that_belong_to_a_result(store: Path) ->
     assert find(store, "abc", ("scores.npy",)) is None
     (store / "abc" / "scores.npy").write_bytes(b"numbers")
     assert find(store, "abc", ("scores.npy",)) is None  # it lies there, but is none of the result's
-    keep(store, REPORT_OF_ONE, ranks(), TieRule.pessimistic, ("scores.npy",))
+    keep(store, made(), ("scores.npy",))
     assert find(store, "abc", ("scores.npy",)) == find(store, "abc") == REPORT_OF_ONE
     (store / "abc" / "scores.npy").write_bytes(b"n0mbers")
     assert find(store, "abc", ("scores.npy",)) is None

@@ -153,3 +153,76 @@ def test_a_field_of_one_value_or_of_too_many_has_no_table() -> None:
         values = {f"v{number}": {"queries": 1.0, **METRICS} for number in range(count)}
         lines = _shown({"lexical": METRICS}, METRICS, {}, slices={"field": values})
         assert sum("\u2503" in line for line in lines) == tables
+
+
+INTERVALS = {
+    **dict.fromkeys((name for name in COLUMNS if not name.endswith("rank")), (0.0513, 1.0)),
+    "mean_rank": (9, 21.25),
+}
+
+
+def test_intervals_stand_below_the_runs_own_row_in_both_directions() -> None:
+    both = {**METRICS, **{f"v2t/{name}": value for name, value in METRICS.items()}}
+    back = {f"v2t/{name}": (0.5012, 0.5147) for name in ("hit_rate_at_1", "ndcg_at_10")}
+    tails = {"mean_rank": 0.414, "v2t/mean_rank": 0.1}
+    lines = _shown({"text": both, "lexical": both}, both, {}, intervals={**INTERVALS, **back}, tails=tails)
+    assert _row(lines, "95 %") == [*[".05-1.00"] * 6, "", "9.0-21.2"]
+    assert _row(lines, "v2t/95 %") == [".501-.515", "", "", "", ".501-.515", "", "", ""]
+    assert _row(lines, "fused")[-1] == "23456.5, 41 %"
+    assert _row(lines, "v2t/fused")[-1] == "23456.5, 10 %"
+    assert _row(lines, "text")[-1] == "23456.5"
+    assert "95 %: intervals over queries; behind MnR: what the worst 5 % cause" in lines
+    assert sum("95 %" in line for line in lines) == 3
+
+
+def test_without_intervals_nothing_is_said_of_them() -> None:
+    assert not any("95 %" in line for line in _shown({"lexical": METRICS}, METRICS, {}))
+
+
+def test_slices_show_the_interval_of_the_primary_metric() -> None:
+    own = {"queries": 3.0, **EVERY, "v2t/queries": 2.0, **{f"v2t/{name}": value for name, value in EVERY.items()}}
+    slices = {"scene": {"street": own, "indoor": {"queries": 1.0, **EVERY}}}
+    intervals = {"scene": {"street": {"ndcg_at_10": (0.25, 0.75), "v2t/ndcg_at_10": (0.0, 0.5)}}}
+    lines = _shown({"lexical": METRICS}, METRICS, {}, slices=slices, slice_intervals=intervals)
+    assert [_row(lines, name)[-1] for name in ("street", "v2t/street", "indoor")] == [".25-.75", ".00-.50", ""]
+    assert sum("nDCG@10 95 %" in line for line in lines) == 1
+    lines = _shown(
+        {"lexical": METRICS}, METRICS, {}, slices=slices, slice_intervals=intervals, primary="v2t/ndcg_at_20"
+    )
+    assert sum("ndcg_at_20 95 %" in line for line in lines) == 1
+
+
+def _contributed(changes: Mapping[str, float], views: Mapping[str, Mapping[str, str]]) -> list[str]:
+    bounds = {"best_channel/hit_rate_at_1": 0.712, "worst_channel/hit_rate_at_1": 0.25}
+    found = {**changes, **bounds, **{f"v2t/{name}": value for name, value in {**changes, **bounds}.items()}}
+    counts = {"queries": 610, "items": 3, "failed_items": 0, "queries_without_relevant": 10}
+    lines = _shown(dict.fromkeys(views, METRICS), METRICS, {}, contributions=found, views=views, counts=counts)
+    return [line for line in lines if "rescued" in line]
+
+
+def test_what_text_beside_frames_did_stands_on_a_line_for_each_direction() -> None:
+    changes = {"ocr/rescued_at_1": 31.0, "ocr/broken_at_1": 8.0, "channel/visual/rescued_at_1": 31.0}
+    views = {"visual": {"view": "frames"}, "lexical": {"view": "text", "source": "scene"}}
+    bounds = "best channel for each query: hit@1 0.712, worst 0.250"
+    assert _contributed(changes, views) == [
+        f"OCR rescued 31 and broke 8 of 600 queries at 1; {bounds}",
+        f"v2t/OCR rescued 31 and broke 8 at 1; {bounds}",
+    ]
+    views["lexical"] = {"view": "text", "source": "embedded"}
+    assert _contributed(changes, views)[0].startswith("the text layer rescued 31 and broke 8 of 600 queries")
+
+
+def test_a_fusion_of_texts_is_told_against_each_of_them() -> None:
+    changes = {
+        **{"channel/text/rescued_at_1": 3.0, "channel/text/broken_at_1": 1.0},
+        **{"channel/lexical/rescued_at_1": 5.0, "channel/lexical/broken_at_1": 2.0},
+    }
+    views = {name: {"view": "text", "source": "embedded"} for name in ("text", "lexical")}
+    assert _contributed(changes, views)[0] == (
+        "against text alone the fusion rescued 3 and broke 1; against lexical alone the fusion rescued 5 and broke 2 "
+        "of 600 queries at 1; best channel for each query: hit@1 0.712, worst 0.250"
+    )
+
+
+def test_a_single_channel_contributes_nothing_to_tell_of() -> None:
+    assert not any("rescued" in line for line in _shown({"lexical": METRICS}, METRICS, {}))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,18 +21,39 @@ from glyphrank.errors import DataError
 from glyphrank.identity import digest_file
 from glyphrank.outcome import Report
 from glyphrank.records import Direction, IntArray, Ranks
+from glyphrank.report.mteb import write_mteb
+from glyphrank.report.queries import PerQuery, write_queries
 from glyphrank.report.ranks import write_ranked, write_ranks
 from glyphrank.report.scores import copy_scores
 from glyphrank.ties import TieRule
-from glyphrank.trec import write_run
+from glyphrank.trec import write_qrels, write_run
 from glyphrank.whole_files import replace_whole
 
-REPORT, RANKS, RUN, RANKED, CONFIG = "report.json", "ranks.csv", "run.trec", "ranked_10.json", "config.yaml"
-FILES = (RANKS, RUN, RANKED)
-"""What a result holds beside its report."""
+REPORT, MTEB, CONFIG = "report.json", "mteb.json", "config.yaml"
+RANKS, QUERIES, RUN, QRELS, RANKED = "ranks.csv", "queries.csv", "run.trec", "qrels.trec", "ranked_10.json"
+FILES = (RANKS, QUERIES, RUN, QRELS, RANKED)
+"""What a result holds beside what is written of the report."""
 CHECKSUMS, LOGGED = "checksums.json", "runs.jsonl"
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What of a run is kept.
+
+    Attributes:
+        ranks: of the run's own ranking, in every direction.
+        queries: the same, query by query.
+        relevant: query id -> {item id: gain}.
+        ties: the rule of the shown ranks.
+    """
+
+    report: Report
+    ranks: Mapping[Direction, Ranks]
+    queries: Mapping[Direction, PerQuery]
+    relevant: Mapping[str, Mapping[str, float]]
+    ties: TieRule
 
 
 def folder(place: Path) -> Path:
@@ -50,31 +71,52 @@ def any_stored(results: Path) -> bool:
 def find(results: Path, identity: str, wanted: Iterable[str] = ()) -> Report | None:
     """The stored report, None when there is none or a file of the result is damaged (it is then made again).
 
+    A result of an older version, which lacks files or fields of today's, is made again without a word.
+
     Args:
         wanted: names of further files that the result must have.
     """
     place = results / identity
     try:
         checksums = json.loads((place / CHECKSUMS).read_text(encoding="utf-8"))
-        if not checksums.keys() >= set(wanted):
+        if not checksums.keys() >= {REPORT, MTEB, *FILES, *wanted}:
             return None
-        damaged = [name for name in (REPORT, *FILES, *wanted) if digest_file(place / name) != checksums[name]]
-        stored = json.loads((place / REPORT).read_text(encoding="utf-8"))
-        report = Report(**{field.name: stored[field.name] for field in fields(Report)})
-    except FileNotFoundError:
+        names = (REPORT, MTEB, *FILES, *wanted)
+        damaged = [name for name in names if digest_file(place / name) != checksums[name]]
+        report = None if damaged else read_report(place / REPORT)
+    except (FileNotFoundError, KeyError):
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         logger.warning("%s: the stored result is damaged (%s); it is made again", place, error)
         return None
-    if damaged or report.identity != identity:
+    if report is None or report.identity != identity:
         logger.warning("%s: the stored result is damaged (%s); it is made again", place, ", ".join(damaged) or REPORT)
         return None
-    return replace(report, notes=tuple(report.notes))
+    return report
 
 
-def keep(
-    results: Path, report: Report, ranks: Mapping[Direction, Ranks], rule: TieRule, further: Iterable[str] = ()
-) -> Path:
+def read_report(path: Path) -> Report:
+    """The report of a `report.json`.
+
+    Raises:
+        OSError: it cannot be read; KeyError: it lacks a field, as one of an older version does; ValueError, TypeError,
+            AttributeError: it is no report.
+    """
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    report = Report(**{field.name: stored[field.name] for field in fields(Report)})
+    return replace(
+        report,
+        notes=tuple(report.notes),
+        bounds=_limits(report.bounds),
+        intervals=_limits(report.intervals),
+        slice_intervals={
+            field: {value: _limits(found) for value, found in values.items()}
+            for field, values in report.slice_intervals.items()
+        },
+    )
+
+
+def keep(results: Path, result: Result, further: Iterable[str] = ()) -> Path:
     """Writes a result and returns its folder.
 
     Args:
@@ -83,20 +125,22 @@ def keep(
     Raises:
         DataError: the folder cannot be written; nothing half-written is left under a final name.
     """
-    place = results / report.identity
+    place, forward = results / result.report.identity, result.ranks[Direction.t2v]
     with _writing(place):
         place.mkdir(parents=True, exist_ok=True)
-        replace_whole(place / RANKS, lambda path: write_ranks(path, ranks, rule))
-        replace_whole(place / RUN, lambda path: write_run(path, ranks[Direction.t2v], "glyphrank"))
-        replace_whole(place / RANKED, lambda path: write_ranked(path, ranks[Direction.t2v]))
-        _write_report(place, report)
-        checksums = {name: digest_file(place / name) for name in (REPORT, *FILES, *sorted(further))}
+        replace_whole(place / RANKS, lambda path: write_ranks(path, result.ranks, result.ties))
+        replace_whole(place / QUERIES, lambda path: write_queries(path, result.queries))
+        replace_whole(place / RUN, lambda path: write_run(path, forward, "glyphrank"))
+        replace_whole(place / QRELS, lambda path: write_qrels(path, result.relevant))
+        replace_whole(place / RANKED, lambda path: write_ranked(path, forward))
+        _write_report(place, result.report)
+        checksums = {name: digest_file(place / name) for name in (REPORT, MTEB, *FILES, *sorted(further))}
         replace_whole(place / CHECKSUMS, lambda path: path.write_text(json.dumps(checksums, indent=2) + "\n"))
     return place
 
 
 def deliver(results: Path, report: Report, folder: Path, orders: Mapping[str, IntArray] | None = None) -> None:
-    """Puts a stored result's files into a run's own folder, with this run's config.
+    """Puts a stored result's files into a run's own folder; those that are written of the report are of this very run.
 
     Args:
         orders: asks for the scores too, and for those with their columns in other orders: name of the file -> (n,)
@@ -126,9 +170,15 @@ def remember_run(results: Path, identity: str, entry: Mapping[str, str]) -> None
         logger.warning("%s: cannot be written (%s)", results / identity / LOGGED, error.strerror or error)
 
 
+def _limits(stored: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
+    """Pairs of numbers, which JSON holds as lists."""
+    return {name: (first, second) for name, (first, second) in stored.items()}
+
+
 def _write_report(place: Path, report: Report) -> None:
     config = yaml.safe_dump(dict(report.config), allow_unicode=True, sort_keys=False)
     replace_whole(place / CONFIG, lambda path: path.write_text(config, encoding="utf-8"))
+    replace_whole(place / MTEB, lambda path: write_mteb(path, report))
     text = json.dumps(asdict(report), ensure_ascii=False, indent=2, allow_nan=False)
     replace_whole(place / REPORT, lambda path: path.write_text(text + "\n", encoding="utf-8"))
 

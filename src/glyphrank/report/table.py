@@ -53,9 +53,15 @@ def show(report: Report, reused: bool, stream: TextIO) -> None:
     console.print(_table(report))
     for field, values in report.slices.items():
         if 1 < len(values) <= MOST_VALUES:
-            console.print(_slices(field, values))
+            console.print(_slices(field, values, report))
     if any(_bracket(bounds, name) for name, bounds in report.bounds.items() if name.removeprefix(REVERSE) in COLUMNS):
         console.print("in brackets: the worst and the best value that other orders of equal scores would give")
+    if report.intervals:
+        console.print(
+            "95 %: intervals over queries" + ("; behind MnR: what the worst 5 % cause" if report.tails else "")
+        )
+    for line in _contributed(report):
+        console.print(escape(line))
     if report.losses:
         console.print(escape(_lost(report)))
     for note in report.notes:
@@ -72,21 +78,51 @@ def _seen(views: Mapping[str, Mapping[str, str | int]]) -> str:
     return "; ".join(parts)
 
 
-def _slices(field: str, values: Mapping[str, Mapping[str, float]]) -> Table:
-    """The run's own metrics for each value of a field of the queries."""
+def _slices(field: str, values: Mapping[str, Mapping[str, float]], report: Report) -> Table:
+    """The run's own metrics for each value of a field of the queries, with the interval of the primary one."""
     from rich.markup import escape
     from rich.table import Table
 
     table = Table()
     table.add_column(escape(field))
-    for title in ("queries", *SLICE_COLUMNS.values()):
-        table.add_column(title, justify="right")
+    primary = report.primary.removeprefix(REVERSE)
+    intervals = report.slice_intervals.get(field, {})
+    title = SLICE_COLUMNS.get(primary) or COLUMNS.get(primary, primary)
+    for name in ("queries", *SLICE_COLUMNS.values(), *([f"{title} 95 %"] if intervals else [])):
+        table.add_column(name, justify="right")
     for value, metrics in values.items():
         for start in ("", REVERSE):
             if f"{start}queries" in metrics:
-                cells = (_cell(metrics, {}, start + name) for name in SLICE_COLUMNS)
-                table.add_row(escape(start + value), str(int(metrics[f"{start}queries"])), *cells)
+                cells = [_cell(metrics, {}, start + name) for name in SLICE_COLUMNS]
+                last = [_interval(intervals.get(value, {}), start + primary)] if intervals else []
+                table.add_row(escape(start + value), str(int(metrics[f"{start}queries"])), *cells, *last)
     return table
+
+
+def _contributed(report: Report) -> list[str]:
+    """A line for each direction: what text beside frames (or a fusion of texts) rescued and broke, and the bounds."""
+    judged = report.counts["queries"] - report.counts.get("queries_without_relevant", 0)
+    found = report.contributions
+    lines = []
+    for start, asking in (("", f" of {judged} queries"), (REVERSE, "")):
+        changed = "; ".join(
+            f"{who} rescued {int(found[name])} and broke {int(found[name.replace('rescued', 'broken')])}"
+            for name, who in _changes(report, start)
+        )
+        if changed:
+            best, worst = (found[f"{start}{end}_channel/hit_rate_at_1"] for end in ("best", "worst"))
+            bounds = f"best channel for each query: hit@1 {best:.3f}, worst {worst:.3f}"
+            lines.append(f"{start}{changed}{asking} at 1; {bounds}")
+    return lines
+
+
+def _changes(report: Report, start: str) -> list[tuple[str, str]]:
+    """Names of the contributions that are shown, with the words for who changed what; none where nothing was fused."""
+    if f"{start}ocr/rescued_at_1" in report.contributions:
+        sources = {str(view["source"]) for view in report.views.values() if view.get("source")}
+        return [(f"{start}ocr/rescued_at_1", "the text layer" if sources == {"embedded"} else "OCR")]
+    names = ((f"{start}channel/{name}/rescued_at_1", f"against {name} alone the fusion") for name in report.channels)
+    return [(name, words) for name, words in names if name in report.contributions]
 
 
 def _lost(report: Report) -> str:
@@ -113,7 +149,14 @@ def _table(report: Report) -> Table:
         bounds = report.bounds if name == own else {}
         for prefix in ("", REVERSE):
             if any(metric.startswith(REVERSE) for metric in metrics) or not prefix:
-                table.add_row(escape(prefix + name), *(_cell(metrics, bounds, prefix + metric) for metric in COLUMNS))
+                cells = [_cell(metrics, bounds, prefix + metric) for metric in COLUMNS]
+                if name == own and f"{prefix}mean_rank" in report.tails:
+                    cells[-1] += f", {report.tails[f'{prefix}mean_rank']:.0%}".replace("%", " %")
+                table.add_row(escape(prefix + name), *cells)
+                if name == own and report.intervals:
+                    table.add_row(
+                        f"{prefix}95 %", *(_interval(report.intervals, prefix + metric) for metric in COLUMNS)
+                    )
     return table
 
 
@@ -122,6 +165,15 @@ def _cell(metrics: Mapping[str, float], bounds: Mapping[str, tuple[float, float]
     if name not in metrics:
         return ""
     return _number(name, metrics[name]) + (_bracket(bounds[name], name) if name in bounds else "")
+
+
+def _interval(intervals: Mapping[str, tuple[float, float]], name: str) -> str:
+    """The ends of a metric's interval, as short as they can be told apart; "" where there is none."""
+    if name not in intervals:
+        return ""
+    low, high = intervals[name]
+    digits = 1 if name.endswith("rank") else (2 if high - low >= 0.02 else 3)
+    return "-".join(f"{end:.{digits}f}".removeprefix("0" if digits > 1 else "") for end in (low, high))
 
 
 def _bracket(bounds: tuple[float, float], name: str) -> str:
