@@ -1,4 +1,4 @@
-"""The command line: `glyphrank run` (Hydra's grammar), `check` and `score`."""
+"""The command line: `glyphrank run` (Hydra's grammar), `check`, `score` and `compare`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from glyphrank.errors import ConfigError, DataError
 
 USAGE = """usage: glyphrank COMMAND ...
 
-  run    [overrides]              one experiment; -m sweeps, --help lists the choices
-  check  dataset=... [overrides]  what is odd about a dataset, and the best that any ranker can reach on it
-  score  --run FILE --qrels FILE  metrics of a ranking made elsewhere, or of a matrix of scores (--matrix)
+  run      [overrides]              one experiment; -m sweeps, --help lists the choices
+  check    dataset=... [overrides]  what is odd about a dataset, and the best that any ranker can reach on it
+  score    --run FILE --qrels FILE  metrics of a ranking made elsewhere, or of a matrix of scores (--matrix)
+  compare  [RUN ...]                finished runs side by side: intervals, paired tests, who is not told from the best
 
 glyphrank COMMAND --help explains a command; glyphrank --version tells the version.
 """
@@ -29,6 +30,10 @@ def main() -> int:
             from glyphrank.score_command import run_score
 
             return run_score(rest)
+        case ["compare", *rest]:
+            from glyphrank.compare_command import run_compare
+
+            return run_compare(rest)
         case ["check", *rest]:
             from glyphrank.check import run_check
 
@@ -52,12 +57,14 @@ def run(arguments: list[str]) -> int:
     from glyphrank.composition import config_folder, shortened
     from glyphrank.job import begin, exit_code, job
     from glyphrank.redaction import RedactingStream
+    from glyphrank.sweep import concluding
 
     _prepare(arguments)
     begin()
     with redirect_stderr(RedactingStream(sys.stderr)):  # Hydra tells failed overrides as they were typed
         try:
-            hydra.main(version_base="1.3", config_path=str(config_folder()), config_name="config")(job)()
+            with concluding():
+                hydra.main(version_base="1.3", config_path=str(config_folder()), config_name="config")(job)()
         except (ConfigError, DataError) as error:  # of a sweep's cell, from a worker process of a launcher
             _say(f"at least one of the sweep's cells failed; each is shown above\n{error}")
             return 1
