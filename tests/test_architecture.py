@@ -16,11 +16,14 @@ LAYERS = {
         "benchmark",
         "cache",
         "ceilings",
+        "contributions",
         "devices",
         "expected",
         "fusion",
         "garble",
+        "grouping",
         "identity",
+        "intervals",
         "json_objects",
         "impossible",
         "known_secrets",
@@ -32,7 +35,9 @@ LAYERS = {
         "metrics",
         "packages",
         "progress",
+        "ranked_lists",
         "ranking",
+        "resampling",
         "redaction",
         "repositories",
     }
@@ -42,6 +47,7 @@ LAYERS = {
         "shard_folder",
         "shard_locks",
         "shards",
+        "significance",
         "slanted_lines",
         "ties",
         "transcript",
@@ -53,21 +59,31 @@ LAYERS = {
     },
     2: {"audit", "datasets", "encoders", "indexes", "ocr", "report", "tracking"},
     3: {
+        "answers",
         "bad_items",
         "channels",
+        "comparable",
+        "compare",
+        "differing",
+        "expected_files",
+        "expected_scores",
         "measure",
         "pipeline",
+        "probe",
+        "probe_sample",
         "rankings",
         "reading",
+        "reporting",
         "run",
         "score",
         "score_matrix",
         "sight",
         "stages",
+        "uncertainty",
         "visual",
     },
     4: {"builder", "composition", "config"},
-    5: {"__main__", "check", "job", "score_command"},
+    5: {"__main__", "check", "compare_command", "job", "score_command", "sweep"},
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 HEAVY = {
@@ -131,7 +147,7 @@ def test_heavy_packages_are_imported_inside_functions(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_hydra_and_mlflow_stay_in_their_rooms(path: Path) -> None:
     outside = {name.split(".")[0] for name in imports(path)}
-    if unit(path) not in ("composition", "config", "__main__"):
+    if unit(path) not in ("composition", "config", "sweep", "__main__"):
         assert not outside & {"hydra", "omegaconf"}
     if unit(path) != "tracking":
         assert "mlflow" not in outside

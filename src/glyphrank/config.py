@@ -19,6 +19,7 @@ from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, rais
 from glyphrank.known_secrets import remember
 from glyphrank.redaction import is_secret, redact, redact_override
 from glyphrank.run import Run
+from glyphrank.tracking.parents import find_parent
 from glyphrank.tracking.start import Start
 
 
@@ -70,6 +71,7 @@ def build(config: DictConfig) -> tuple[Run, Start]:
         config=redact(plain),
         overrides=tuple(redact_override(override) for override in overrides),
         launched_from=Path(hydra.runtime.cwd),
+        parent=_parent(hydra),
     )
     return run, start
 
@@ -107,6 +109,14 @@ def _texts(overrides: Any) -> list[str]:
     """The overrides as they were given: an interpolation in one stays a text."""
     plain = OmegaConf.to_container(overrides, resolve=False)
     return [str(override) for override in plain] if isinstance(plain, list) else []
+
+
+def _parent(hydra: HydraConf) -> dict[str, str]:
+    """The reference of the sweep's parent run, which the launching process left in the sweep's folder."""
+    callback = hydra.callbacks.get("sweep")
+    if hydra.mode != RunMode.MULTIRUN or not callback:
+        return {}
+    return find_parent(Path(hydra.runtime.cwd, hydra.sweep.dir), str(callback.get("launch")))
 
 
 def _name(choices: Mapping[str, str], overrides: Sequence[str]) -> str:

@@ -20,6 +20,11 @@ SWEEP = (
     "encoder@text=none,minilm",
 )
 
+CELLS = """
+    select runs.run_uuid from runs join tags on tags.run_uuid = runs.run_uuid
+    where status = 'FINISHED' and tags.key = 'mlflow.parentRunId'
+"""
+
 
 def worked(log: str, stage: str) -> int:
     """How many inputs of a stage a command worked on."""
@@ -47,7 +52,7 @@ def test_sweep_makes_every_input_once_between_its_cells(folder: Path) -> None:
 
 def test_sweep_stands_as_twelve_finished_runs_with_readable_parameters(folder: Path) -> None:
     with sqlite3.connect(folder / "outputs" / "mlflow.db") as store:
-        runs = [run for (run,) in store.execute("select run_uuid from runs where status = 'FINISHED'")]
+        runs = [run for (run,) in store.execute(CELLS)]
         named = {
             tuple(
                 dict(store.execute("select key, value from params where run_uuid = ?", (run,)))[name] for name in names

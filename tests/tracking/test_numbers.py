@@ -84,3 +84,32 @@ def test_report_tags_say_incomplete_where_items_failed() -> None:
     assert report_tags(report, reused=False)["incomplete"] == "2 of 5 items could not be read"
     assert not is_complete(report)
     assert is_complete(report_with())
+
+
+def test_numbers_hold_the_ends_of_intervals_the_tails_and_what_channels_did() -> None:
+    found = numbers(
+        report_with(
+            metrics={},
+            channels={},
+            slices={},
+            intervals={"recall_at_1": (0.25, 0.75), "v2t/median_rank": (1.0, 4.0)},
+            slice_intervals={"type": {"표/그림": {"ndcg_at_10": (0.5, 1.0)}}},
+            tails={"mean_rank": 0.25, "v2t/mean_rank": 0.5},
+            contributions={"ocr/rescued_at_1": 3.0, "v2t/channel/visual/broken_at_5": 1.0, "best_channel/mean_rank": 2},
+            probe={"text": {"batch_1/ranks_changed": 2.0}},
+        )
+    )
+    assert found.metrics == {
+        "recall_at_1_low": 0.25,
+        "recall_at_1_high": 0.75,
+        "v2t/median_rank_low": 1.0,
+        "v2t/median_rank_high": 4.0,
+        "slice/type/표_0x2f_그림/ndcg_at_10_low": 0.5,
+        "slice/type/표_0x2f_그림/ndcg_at_10_high": 1.0,
+        "mean_rank_worst_5_percent_share": 0.25,
+        "v2t/mean_rank_worst_5_percent_share": 0.5,
+        "ocr/rescued_at_1": 3.0,
+        "v2t/channel/visual/broken_at_5": 1.0,
+        "best_channel/mean_rank": 2.0,
+        "probe/text/batch_1/ranks_changed": 2.0,
+    }

@@ -1,12 +1,7 @@
 from __future__ import annotations
 
 import os
-import signal
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +10,7 @@ import pytest
 from glyphrank.errors import ConfigError
 from glyphrank.tracking.server import Server
 from guarded import Guard
+from served import serving
 from tracked_runs import client_of, report_with, run_folder, runs_of, runtime_in, start_in
 
 LIMITS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "1", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
@@ -24,39 +20,8 @@ LIMITS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "1", "MLFLOW_HTTP_REQUEST_MAX_RETRIES":
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
     """Port and folder of a real MLflow server, which keeps `mlflow.db` and `artifacts` there."""
     folder = tmp_path_factory.mktemp("served")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    command += ["--backend-store-uri", f"sqlite:///{folder / 'mlflow.db'}"]
-    command += ["--artifacts-destination", str(folder / "artifacts")]
-    with (folder / "server.log").open("wb") as log:
-        server = subprocess.Popen(
-            command,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"},
-        )
-        try:
-            wait_for(port, server, folder / "server.log")
-            yield port, folder
-        finally:
-            os.killpg(server.pid, signal.SIGKILL)
-            server.wait(timeout=20)
-
-
-def wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            if server.poll() is not None:
-                break
-            time.sleep(0.1)
-    pytest.fail(f"the server did not start: {log.read_text(errors='replace')}")
+    with serving(folder) as port:
+        yield port, folder
 
 
 @pytest.fixture

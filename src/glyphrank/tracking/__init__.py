@@ -1,6 +1,6 @@
 """Tracking: where a run's parameters, numbers and files are shown beside those of other runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -38,6 +38,20 @@ class TrackedRun(Protocol):
             folder: the run's folder, as it lies on disk.
             reused: whether the numbers come from a stored result.
         """
+        ...
+
+    def summarise(self, metrics: Mapping[str, float], tags: Mapping[str, str], files: Sequence[Path]) -> None:
+        """Adds to a sweep's parent run what its cells came to; also after it has ended. A store's failure as in `log`.
+
+        Args:
+            metrics: names as in reports, finite values.
+            tags: `complete` among them is set last, and only when all else is stored.
+            files: they go to the top of the run's files.
+        """
+        ...
+
+    def discard(self) -> None:
+        """Puts a run that came to nothing among the store's deleted ones. A store's failure as in `log`."""
         ...
 
 

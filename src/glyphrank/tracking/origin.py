@@ -19,6 +19,9 @@ from glyphrank.tracking.start import Start
 
 TAG_LIMIT = 5000
 RUN_NAME = "mlflow.runName"
+PARENT = "mlflow.parentRunId"
+KIND, SWEEP = "kind", "sweep"
+"""Tag and value that tell the parent run of a sweep from runs that have numbers of their own."""
 _GIT_SECONDS = 3
 _OWN_FOLDER = Path(glyphrank.__file__).parent
 
@@ -40,6 +43,8 @@ def origin_tags(start: Start) -> dict[str, str]:
         "config_digest": _digest(start.config),
         "complete": "false",
     }
+    if start.sweep:
+        tags[KIND] = SWEEP
     tags |= _commit_tags("git", start.launched_from)
     if "git.commit" in tags:
         tags["mlflow.source.git.commit"] = tags["git.commit"]

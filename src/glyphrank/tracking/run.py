@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,9 +15,9 @@ from glyphrank.redaction import redact, redact_folder, redact_text
 from glyphrank.tracking import TrackedRun
 from glyphrank.tracking.client import bounded, in_time
 from glyphrank.tracking.interruptions import Interruptions, Killed
-from glyphrank.tracking.names import parameters
-from glyphrank.tracking.numbers import is_complete, report_tags
-from glyphrank.tracking.origin import RUN_NAME, TAG_LIMIT, origin_tags
+from glyphrank.tracking.names import parameters, stored_name
+from glyphrank.tracking.numbers import is_complete, numbers, report_tags
+from glyphrank.tracking.origin import PARENT, RUN_NAME, TAG_LIMIT, origin_tags
 from glyphrank.tracking.sending import send_dataset, send_files, send_numbers, send_parameters, send_tags
 from glyphrank.tracking.start import Start
 from glyphrank.tracking.store import Store, cause_of, named, opened
@@ -56,7 +56,8 @@ def open_run(place: str, open_store: Callable[[], Store], start: Start) -> Itera
         error: BaseException | None = None
         try:
             interruptions.release()
-            run.log_parameters(parameters(redact(start.choices), redact(start.config)))
+            if not start.sweep:
+                run.log_parameters(parameters(redact(start.choices), redact(start.config)))
             yield run
         except BaseException as caught:
             error = caught
@@ -72,7 +73,7 @@ def _created(
     """The run, with signals held; None where it cannot be created, but others were by this process."""
     try:
         store = open_store()
-        tags = origin_tags(start)
+        tags = origin_tags(start) | _parent_tag(start.parent, store)
         interruptions.hold()
         run = MlflowRun(store, tags)
     except ConfigError as error:
@@ -120,7 +121,7 @@ class MlflowRun:
         """
 
         def send() -> None:
-            send_numbers(self._client, self._id, report)
+            send_numbers(self._client, self._id, numbers(report).metrics)
             send_tags(self._client, self._id, report_tags(report, reused))
             send_dataset(self._client, self._id, report)
 
@@ -134,6 +135,37 @@ class MlflowRun:
                     self._in_time(longest, lambda: self._client.set_tag(self._id, "complete", complete))
         except Exception as error:  # stores of artifacts each have their own types; results on disk must not be lost
             self._report(error, f"the results are in {folder}")
+
+    def summarise(self, metrics: Mapping[str, float], tags: Mapping[str, str], files: Sequence[Path]) -> None:
+        """Sends numbers, tags and then the files; a failing store is only reported."""
+        complete = tags.get("complete")
+        values = {stored_name(name): value for name, value in metrics.items()}
+        texts = {stored_name(name): redact_text(text)[:TAG_LIMIT] for name, text in tags.items() if name != "complete"}
+
+        def send() -> None:
+            send_numbers(self._client, self._id, values)
+            send_tags(self._client, self._id, texts)
+
+        def send_all_files() -> None:
+            for path in files:
+                self._client.log_artifact(self._id, str(path))
+
+        try:
+            with bounded(seconds=20, retries=1) as longest:
+                self._in_time(2 * longest, send)
+                self._in_time(4 * longest, send_all_files)
+                if complete is not None and not self._troubles:
+                    self._in_time(longest, lambda: self._client.set_tag(self._id, "complete", complete))
+        except Exception as error:  # as in `log`
+            self._report(error, "its files lie on disk")
+
+    def discard(self) -> None:
+        """Deletes the run as the dashboard does, so that it can be restored; a failing store is only reported."""
+        try:
+            with bounded(seconds=3, retries=1) as longest:
+                self._in_time(longest, lambda: self._client.delete_run(self._id))
+        except Exception as error:  # as in `log`
+            self._report(error, "it can be deleted on the dashboard")
 
     def end(self, error: BaseException | None) -> None:
         """Writes the status, and why the run failed; at most ten seconds where a server does not answer.
@@ -174,6 +206,12 @@ class MlflowRun:
 
     def _end_at_exit(self) -> None:
         self.end(GeneratorExit("the program ended without leaving the run"))
+
+
+def _parent_tag(parent: Mapping[str, str], store: Store) -> dict[str, str]:
+    """A run stands under its parent only where the dashboard shows both in one table."""
+    here = {"store": store.name, "experiment": store.experiment}
+    return {PARENT: parent["run_id"]} if parent.items() >= here.items() else {}
 
 
 def _status(error: BaseException | None) -> str:

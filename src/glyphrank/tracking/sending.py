@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from glyphrank.identity import digest_text
@@ -31,12 +32,12 @@ def send_tags(client: Client, run_id: str, tags: dict[str, str]) -> None:
         client.log_batch(run_id, tags=[RunTag(name, value) for name, value in batch])
 
 
-def send_numbers(client: Client, run_id: str, report: Report) -> None:
-    """All metrics, up to 1,000 a request."""
+def send_numbers(client: Client, run_id: str, metrics: Mapping[str, float]) -> None:
+    """Stored name -> finite value, up to 1,000 a request."""
     from mlflow.entities import Metric
 
     now = int(time.time() * 1000)
-    for batch in batches(list(numbers(report).metrics.items()), 1000, _length):
+    for batch in batches(list(metrics.items()), 1000, _length):
         client.log_batch(run_id, metrics=[Metric(name, value, now, 0) for name, value in batch])
 
 

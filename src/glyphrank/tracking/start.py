@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -17,6 +17,9 @@ class Start:
         config: the resolved configuration, nested, of plain types; Hydra's own node may be in it.
         overrides: what was given on the command line.
         launched_from: the folder in which the command was given.
+        parent: `TrackedRun.reference` of the run under which this one stands, where both go to the same store and
+            experiment; empty when it stands alone.
+        sweep: whether this is the parent run of a sweep, which measures nothing itself.
     """
 
     name: str
@@ -24,3 +27,5 @@ class Start:
     config: Mapping[str, object]
     overrides: tuple[str, ...]
     launched_from: Path
+    parent: Mapping[str, str] = field(default_factory=dict)
+    sweep: bool = False

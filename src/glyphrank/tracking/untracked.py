@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +31,12 @@ class UntrackedRun:
 
     def log(self, report: Report, folder: Path, reused: bool) -> None:
         """Does nothing: the results lie on disk."""
+
+    def summarise(self, metrics: Mapping[str, float], tags: Mapping[str, str], files: Sequence[Path]) -> None:
+        """Does nothing: the files lie on disk."""
+
+    def discard(self) -> None:
+        """Does nothing: there is no run."""
 
 
 @contextmanager

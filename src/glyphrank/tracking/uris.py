@@ -1,0 +1,68 @@
+"""URIs of stores: their form, and what may be shown of them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import socket
+from urllib.parse import urlsplit
+
+from glyphrank.errors import ConfigError
+from glyphrank.redaction import redact_text
+
+_PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
+_OF_SQLITE = re.compile(r"sqlite(?:\+\w+)?:|sqlite$", re.IGNORECASE)
+_OF_A_STORE = re.compile(r"databricks$|(?!file:)[a-z][a-z0-9+.-]*://[^\s/]", re.IGNORECASE)
+_WANTED = "http(s)://host:port, postgresql://..., sqlite:////path.db or databricks"
+
+
+def shown_uri(uri: str) -> str:
+    """A URI without credentials, also one that is none."""
+    return redact_text(uri) if "://" in uri else redact_text(uri.rpartition("@")[2])
+
+
+def check_form(uri: str, called: str = "tracking.uri") -> None:
+    """Raises ConfigError for what is no URI of a store that is kept after the program has ended.
+
+    Args:
+        called: what a person gave it as.
+    """
+    if _OF_SQLITE.match(uri):
+        path = uri.removeprefix("sqlite:///")
+        if path == uri or not path.strip("/") or path.startswith((":memory:", "file:")):
+            raise ConfigError(
+                f"{called} is {shown_uri(uri)!r}, which names no file; wanted sqlite:///runs.db (in the folder of "
+                "launch) or sqlite:////absolute/path/runs.db, or use tracking=local"
+            )
+    elif not _OF_A_STORE.match(uri) and (uri.startswith(("file:", "//", "/", ".", "~")) or ":" not in uri):
+        raise ConfigError(_file_store_advice(shown_uri(uri), called))
+    elif not _OF_A_STORE.match(uri):
+        raise ConfigError(f"{called} is {shown_uri(uri)!r}; wanted {_WANTED}")
+    else:
+        _check_credentials(uri, called)
+
+
+def check_host(uri: str) -> None:
+    """Raises OSError where nobody listens: a database's driver would try for minutes; this takes seconds."""
+    parts = urlsplit(uri)
+    port = _PORTS.get(parts.scheme.partition("+")[0])
+    if port is not None and parts.hostname:
+        socket.create_connection((parts.hostname, parts.port or port), timeout=4).close()
+
+
+def _check_credentials(uri: str, called: str) -> None:
+    """Drivers take an unescaped password apart and tell its pieces in their messages, as a host or a port."""
+    authority, shown = (re.split(r"[/?#]", text.partition("://")[2])[0] for text in (uri, shown_uri(uri)))
+    if authority.rpartition("@")[2] != shown or (authority.count("@") > 1 and not uri.startswith("http")):
+        raise ConfigError(
+            f"{called} ({shown_uri(uri)}): in a user's name or password @ / ? # must be written %40 %2F %3F %23"
+        )
+
+
+def _file_store_advice(uri: str, called: str) -> str:
+    folder = uri.removeprefix("file://").removeprefix("file:")
+    return (
+        f"{called} is {uri!r}, a folder of files, which MLflow 3 no longer takes as a store. "
+        "Use tracking=local (SQLite), or move the old runs into a database once and name that: "
+        f"mlflow migrate-filestore --source {shlex.quote(folder)} --target sqlite:////absolute/path/mlflow.db"
+    )

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from glyphrank.tracking.local import Local
+from glyphrank.tracking.origin import KIND, PARENT, SWEEP
+from glyphrank.tracking.parents import PARENT_FILE, find_parent, write_parent
+from tracked_runs import client_of, files_of, report_with, run_folder, runs_of, runtime_in, start_in
+
+REFERENCE = {"store": "http://host:5000", "experiment": "team", "run_id": "ab" * 16}
+
+
+def test_parent_that_was_written_is_found_by_cells_of_its_launch(tmp_path: Path) -> None:
+    write_parent(tmp_path, "a1", REFERENCE)
+    assert find_parent(tmp_path, "a1") == REFERENCE
+
+
+def test_parent_of_another_launch_in_the_same_folder_is_none(tmp_path: Path) -> None:
+    write_parent(tmp_path, "a1", REFERENCE)
+    assert find_parent(tmp_path, "b2") == {}
+
+
+def test_untracked_sweep_takes_away_the_parent_of_an_earlier_one(tmp_path: Path) -> None:
+    write_parent(tmp_path, "a1", REFERENCE)
+    write_parent(tmp_path, "a1", {})
+    assert find_parent(tmp_path, "a1") == {}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_without_a_parent_holds_none(tmp_path: Path) -> None:
+    assert find_parent(tmp_path / "nowhere", "a1") == {}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"launch": "a1"}', '{"launch": "a1", "store": "s"}'])
+def test_damaged_reference_costs_the_place_below_the_parent_alone(
+    text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / PARENT_FILE).write_text(text)
+    assert find_parent(tmp_path, "a1") == {}
+    assert "the run stands alone" in caplog.text
+
+
+def test_run_stands_under_its_parent_in_the_same_experiment(tmp_path: Path) -> None:
+    start = start_in(tmp_path)
+    with Local("one").start(replace(start, name="above", sweep=True), runtime_in(tmp_path)) as above:
+        with Local("one").start(replace(start, parent=above.reference), runtime_in(tmp_path)) as below:
+            pass
+        with Local("other").start(replace(start, parent=above.reference), runtime_in(tmp_path)):
+            pass
+    stored = {run.info.run_id: run.data for run in runs_of(tmp_path, "one")}
+    assert stored[str(below.run_id)].tags[PARENT] == above.run_id
+    assert PARENT not in stored[str(above.run_id)].tags
+    (elsewhere,) = runs_of(tmp_path, "other")
+    assert PARENT not in elsewhere.data.tags
+
+
+def test_parent_of_another_store_is_none(tmp_path: Path) -> None:
+    start = replace(start_in(tmp_path), parent={**REFERENCE, "experiment": "one"})
+    with Local("one").start(start, runtime_in(tmp_path)):
+        pass
+    (alone,) = runs_of(tmp_path, "one")
+    assert PARENT not in alone.data.tags
+
+
+def test_parent_run_has_no_parameters_and_says_what_it_is(tmp_path: Path) -> None:
+    with Local("one").start(replace(start_in(tmp_path), sweep=True), runtime_in(tmp_path)):
+        pass
+    (stored,) = runs_of(tmp_path, "one")
+    assert stored.data.params == {}
+    assert stored.data.tags[KIND] == SWEEP
+    assert stored.data.tags["complete"] == "false"
+    assert "log_error" not in stored.data.tags
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_summary_goes_to_the_run_while_it_is_open_and_after(ended: bool, tmp_path: Path) -> None:
+    table = tmp_path / "comparison.md"
+    table.write_text("| 0.5 |\n")
+    values = ({"cells": 2.0, "v2t/median_rank": 3.0}, {"best_cell": "#1 text=갑", "complete": "true"}, [table])
+    with Local("one").start(replace(start_in(tmp_path), sweep=True), runtime_in(tmp_path)) as run:
+        if not ended:
+            run.summarise(*values)
+    if ended:
+        run.summarise(*values)
+    (stored,) = runs_of(tmp_path, "one")
+    assert stored.info.status == "FINISHED"
+    assert stored.data.metrics == {"cells": 2.0, "v2t/median_rank": 3.0}
+    assert (stored.data.tags["best_cell"], stored.data.tags["complete"]) == ("#1 text=갑", "true")
+    assert files_of(client_of(tmp_path), stored.info.run_id) == {"comparison.md"}
+
+
+def test_summary_that_a_store_cannot_take_in_full_is_not_complete(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Local("one").start(replace(start_in(tmp_path), sweep=True), runtime_in(tmp_path)) as run:
+        run.summarise({"cells": 1.0}, {"complete": "true"}, [tmp_path / "nowhere.md"])
+    (stored,) = runs_of(tmp_path, "one")
+    assert (stored.info.status, stored.data.tags["complete"]) == ("FINISHED", "false")
+    assert stored.data.metrics == {"cells": 1.0}
+    assert "its files lie on disk" in caplog.text
+
+
+def test_run_that_is_discarded_is_among_the_deleted_ones(tmp_path: Path) -> None:
+    with Local("one").start(replace(start_in(tmp_path), sweep=True), runtime_in(tmp_path)) as run:
+        pass
+    run.discard()
+    assert runs_of(tmp_path, "one") == []
+    assert client_of(tmp_path).get_run(run.run_id).info.lifecycle_stage == "deleted"
+
+
+def test_run_that_measures_is_of_no_kind(tmp_path: Path) -> None:
+    with Local("one").start(start_in(tmp_path), runtime_in(tmp_path)) as run:
+        run.log(report_with(), run_folder(tmp_path), reused=False)
+    (stored,) = runs_of(tmp_path, "one")
+    assert KIND not in stored.data.tags
