@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from finished_runs import finished, from_ranks
-from glyphrank.answers import Answers, Paired, against, answers_of, groups_of_askers, intervals_of
+from glyphrank.answers import (
+    Answers,
+    Paired,
+    against,
+    answers_of,
+    cautions,
+    groups_of_askers,
+    intervals_of,
+    with_medians,
+)
 from glyphrank.comparable import common
 from glyphrank.records import Direction, IntArray
 from glyphrank.report.finished import Finished
@@ -130,6 +139,55 @@ def test_groups_of_several_runs_are_joined() -> None:
     assert groups_of_askers([one], T2V, ("q4", "q2")).tolist() == [0, 1]
     other = finished("two", rows, {"q1": {"a": 1.0}, "q2": {"b": 1.0}, "q3": {"b": 1.0}, "q4": {"a": 1.0}})
     assert groups_of_askers([one, other], T2V, ("q1", "q2", "q3", "q4")).tolist() == [0, 0, 0, 0]
+
+
+def test_a_run_without_a_second_median_has_the_first_in_its_place() -> None:
+    numbers = {"median_rank": 3.0, "mean_rank": 4.0, "v2t/median_rank": 7.0}
+    wanted = {"median_rank_mean", "ndcg_at_10"}
+    assert list(with_medians(numbers, wanted).items()) == [
+        ("median_rank", 3.0),
+        ("median_rank_mean", 3.0),
+        ("mean_rank", 4.0),
+        ("v2t/median_rank", 7.0),
+    ]
+    own = {"median_rank": 3.0, "median_rank_mean": 2.5}
+    assert with_medians(own, wanted) == own
+    assert with_medians({"median_rank_truncated": 1.0}, {"median_rank_mean_truncated"}).keys() == {
+        "median_rank_truncated",
+        "median_rank_mean_truncated",
+    }
+
+
+NAMES = tuple(f"q{number}" for number in range(10))
+
+
+def test_many_groups_that_share_nothing_need_no_caution() -> None:
+    assert cautions(RUNS, T2V, NAMES, ALONE) == []
+
+
+def test_few_groups_are_told_with_what_they_count_as() -> None:
+    assert cautions(RUNS, T2V, NAMES, np.array([0, 0, 0, 0, 1, 2, 3, 4, 5, 6])) == [
+        "7 groups of 10 queries, which count as 4.5: too few for intervals and tests that can be trusted"
+    ]
+    assert cautions(RUNS[:1], T2V, NAMES[:1], ALONE[:1])[0].startswith("1 query: too few for intervals")
+
+
+def test_groups_that_can_tell_nothing_are_told() -> None:
+    few, none = cautions(RUNS[:2], T2V, NAMES, ALONE // 2)
+    assert few.startswith("5 groups of 10 queries: too few")
+    assert none == "with 5 groups and 1 test no adjusted p-value can fall below .05: which run is better cannot be told"
+    assert len(cautions(RUNS[:2], T2V, NAMES, ALONE % 6)) == 1  # 2 / 2^6 for one test
+    assert "with 6 groups and 2 tests" in cautions(RUNS, T2V, NAMES, ALONE % 6)[1]
+
+
+def test_judgements_that_chain_are_told_where_each_asker_is_taken_alone() -> None:
+    rows = {f"q{number}": (3.0, 2.0, 1.0) for number in range(12)}
+    shared = {name: {"ab"[number > 9]: 1.0} for number, name in enumerate(rows)}
+    run, free = finished("one", rows, shared), finished("one", rows, shared, protocol={"group": "none"})
+    (note,) = cautions([run], T2V, list(rows), np.arange(12))
+    assert note.startswith("shared judgements chain 12 queries into 2 groups, which count as 1.4; each is taken alone")
+    assert cautions([free], T2V, list(rows), np.arange(12)) == []  # nobody asked for groups
+    assert not any("chain" in told for told in cautions([run], T2V, list(rows), np.arange(12) // 10))
 
 
 def test_intervals_bear_the_names_of_the_totals() -> None:

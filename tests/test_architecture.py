@@ -66,7 +66,6 @@ LAYERS = {
         "compare",
         "differing",
         "expected_files",
-        "expected_scores",
         "measure",
         "pipeline",
         "probe",
@@ -82,8 +81,8 @@ LAYERS = {
         "uncertainty",
         "visual",
     },
-    4: {"builder", "composition", "config"},
-    5: {"__main__", "check", "compare_command", "job", "score_command", "sweep"},
+    4: {"builder", "composition", "config", "expected_runs", "expected_scores"},
+    5: {"__main__", "check", "compare_command", "job", "score_command", "sweep", "sweep_cells"},
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 HEAVY = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from finished_runs import finished, from_ranks
-from glyphrank.comparable import common, only
+from glyphrank.comparable import common, only, parts_of, result_of
 from glyphrank.errors import DataError
 from glyphrank.metrics import evaluate
 from glyphrank.records import Direction
@@ -63,7 +63,7 @@ def test_other_galleries_of_equal_size_are_refused() -> None:
 
 def test_other_relevance_of_the_same_queries_is_refused() -> None:
     one, two = pair()[0], finished("two", ROWS, {"q1": {"a": 1.0}, "q2": {"c": 1.0}})
-    with pytest.raises(DataError, match="relevance: 2 pairs of common queries"):
+    with pytest.raises(DataError, match=r"relevance: 2 pairs of queries and relevant items \(digest \w{8}\) in 'one'"):
         common([one, two], one)
 
 
@@ -92,9 +92,35 @@ def test_allowed_runs_are_compared_on_what_they_share_and_the_first_note_says_so
     assert found.notes[0].startswith(
         "these runs were not evaluated alike; compared on the queries that all of them have"
     )
-    assert "(2)" in found.notes[0]
+    assert "(2 queries)" in found.notes[0]
     assert "3 queries" in found.notes[0]
     assert "2 queries" in found.notes[0]
+
+
+def test_a_single_query_is_no_queries_and_items_that_ask_are_items() -> None:
+    one = finished("one", {"q1": ROWS["q1"]}, {"q1": {"a": 1.0}}, directions=BOTH)
+    two = finished("two", ROWS, RELEVANT, directions=BOTH)
+    with pytest.raises(DataError, match=r"query sets: 1 query \(digest \w{8}\) in 'one'; 2 queries"):
+        common([one, two], one)
+    assert "(1 query, 1 item)" in common([one, two], one, allow=True).notes[0]
+
+
+def test_runs_of_which_no_query_is_judged_in_all_say_so_of_their_relevance() -> None:
+    one, two = (finished(name, ROWS, {query: {"a": 1.0}}) for name, query in (("one", "q1"), ("two", "q2")))
+    with pytest.raises(DataError, match=r"relevance: no judged query in common \(digest"):
+        common([one, two], one)
+
+
+def test_the_primary_metric_alone_makes_no_other_evaluation() -> None:
+    runs = pair(protocol={"primary": "mean_rank"})
+    assert common(runs, runs[0]).notes == ()
+
+
+def test_the_advice_on_tie_rules_says_what_all_means() -> None:
+    # case M01
+    runs = pair(ties=TieRule.optimistic)
+    with pytest.raises(DataError, match="with --ties all each keeps its own"):
+        common(runs, runs[0])
 
 
 def test_runs_without_a_common_query_cannot_be_compared_at_all() -> None:
@@ -130,6 +156,39 @@ def test_a_report_that_says_nothing_of_its_evaluation_is_an_error() -> None:
     one, two = pair()
     with pytest.raises(DataError, match="'two' does not say how it was evaluated"):
         common([one, evaluated_otherwise(two, protocol=None)], one)
+
+
+def sliced(name: str, values: dict[str, str]) -> Finished:
+    return finished(name, ROWS, RELEVANT, slices_of_queries={"type": values} if values else {})
+
+
+ASKING = (Direction.t2v, ("q1", "q2"))
+
+
+def test_the_values_of_a_field_are_those_that_all_runs_have() -> None:
+    runs = [sliced(name, {"q1": "표"}) for name in ("one", "two")]
+    assert parts_of(runs, runs[0], "type", ASKING, False) == ({"q1": "표"}, [])
+
+
+@pytest.mark.parametrize("other", [{"q1": "text"}, {"q1": "표", "q2": "표"}, {}])
+def test_other_values_of_a_field_are_refused_and_allowed_with_a_word_on_whose_count(other: dict[str, str]) -> None:
+    one, two = sliced("one", {"q1": "표"}), sliced("two", other)
+    with pytest.raises(DataError, match=r"'type' are not those of 'one' in 'two' \(for up to 1 of 2 who ask"):
+        parts_of([one, two], one, "type", ASKING, False)
+    values, (note,) = parts_of([two, one], one, "type", ASKING, True)
+    assert values == {"q1": "표"}
+    assert note.endswith("those of 'one' count")
+    values, (note,) = parts_of([two, one], two, "type", ASKING, True)
+    assert values == (other or {"q1": "표"})
+    assert note.endswith("those of 'two' count" if other else "those of 'one' count")
+
+
+def test_a_result_is_identity_and_numbers() -> None:
+    one, two = pair()
+    assert result_of(one) == result_of(replace(one, name="again"))
+    assert result_of(one) != result_of(two)
+    other = replace(one.report, metrics={**one.report.metrics, "mean_rank": 9.0})
+    assert result_of(one) != result_of(replace(one, report=other))
 
 
 def test_only_gives_the_ranks_of_some_queries_in_another_order() -> None:

@@ -75,7 +75,7 @@ def in_store(monkeypatch: pytest.MonkeyPatch, *runs: Fetched) -> list[tuple[str,
 
 def stored(name: str, run: Finished | None, lacks: str = "", **tags: str) -> Fetched:
     folder = None if run is None else result_of(run).absolute()
-    return Fetched(f"{ord(name[0]):032x}", name, "glyphrank", "FINISHED", 0, tags, None, folder, lacks)
+    return Fetched(f"{ord(name[0]):032x}", name, tags, folder, lacks)
 
 
 def test_folders_of_results_and_of_sweeps_are_compared(capsys: Printed) -> None:
@@ -116,6 +116,28 @@ def test_a_damaged_run_is_an_error_where_it_is_named_and_left_out_of_a_sweep(fol
     assert "left out: 'sweep/2':" in str(found["notes"])
 
 
+def test_everything_in_a_sweeps_folder_may_be_named_at_once(folder: Path, capsys: Printed) -> None:
+    (folder / "sweep" / "cells").mkdir()
+    for name in ("comparison.csv", "multirun.yaml"):
+        (folder / "sweep" / name).write_text("")
+    (folder / "sweep" / "3" / ".hydra").mkdir(parents=True)
+    found = as_json(capsys, *(f"sweep/{path.name}" for path in sorted((folder / "sweep").iterdir())))
+    assert names(found) == ["10", "2"]
+    assert found["notes"] == [
+        "left out: 'sweep/3' has not finished: it has no report.json",
+        "skipped, for they belong to a sweep and are no runs: "
+        "'sweep/cells', 'sweep/comparison.csv', 'sweep/multirun.yaml'",
+    ]
+
+
+def test_a_baseline_of_an_identity_with_two_results_is_the_one_that_is_named(folder: Path, capsys: Printed) -> None:
+    other = from_ranks("other", [1] * 11 + [3], identity=GOOD.report.identity)
+    shutil.copytree(kept(other, folder / "elsewhere"), folder / "sweep" / "11")
+    found = as_json(capsys, "sweep", "--baseline", "sweep/11")
+    assert names(found) == ["sweep/10", "sweep/11", "sweep/2"]
+    assert found["baseline"] == "sweep/11"
+
+
 def test_cells_that_have_not_finished_are_left_out_and_named(folder: Path, capsys: Printed) -> None:
     (folder / "sweep" / "3" / ".hydra").mkdir(parents=True)
     (folder / "sweep" / "cells").mkdir()
@@ -138,7 +160,8 @@ def test_without_a_run_those_of_the_experiment_are_compared(capsys: Printed, mon
     asked = in_store(monkeypatch, stored("a", POOR), stored("b", GOOD), broken, parent)
     found = as_json(capsys)
     assert names(found) == ["b", "a"]
-    assert found["notes"] == [f"left out: 'dead' ({broken.run_id[:8]}): it is FAILED"]
+    store = f"runs of the MLflow store {Path.cwd() / 'outputs' / 'mlflow.db'}"
+    assert found["notes"] == [store, f"left out: 'dead' ({broken.run_id[:8]}): it is FAILED"]
     assert asked == [(f"sqlite:///{Path.cwd() / 'outputs' / 'mlflow.db'}", "glyphrank", ())]
 
 
@@ -150,6 +173,27 @@ def test_the_store_is_the_one_that_is_named_or_that_of_the_environment(
     as_json(capsys, "--experiment", "mine")
     as_json(capsys, "--experiment", "mine", "--store", "http://two:2")
     assert asked == [("http://one:1", "mine", ()), ("http://two:2", "mine", ())]
+
+
+def test_outputs_that_are_given_win_over_the_environment(
+    capsys: Printed, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = in_store(monkeypatch, stored("a", POOR))
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://one:1")
+    as_json(capsys, "--outputs", str(tmp_path))
+    as_json(capsys, "--outputs", str(tmp_path), "--store", "http://two:2")
+    assert [store for store, _, _ in asked] == [f"sqlite:///{tmp_path / 'mlflow.db'}", "http://two:2"]
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "json"])
+def test_store_that_was_read_is_named_without_credentials(
+    form: str, capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:  # case L15
+    in_store(monkeypatch, stored("a", POOR))
+    assert run_compare(["--store", "http://kim:hush-hush@two:2", "--format", form]) == 0
+    printed = "".join(capsys.readouterr())
+    assert "runs of the MLflow store http://two:2" in printed
+    assert "hush" not in printed
 
 
 def test_ids_of_mlflow_and_folders_go_together(capsys: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +251,7 @@ def test_runs_that_were_not_evaluated_alike_are_refused_unless_allowed(folder: P
     assert run_compare(["sweep", "111111", "--allow"]) == 0
     first = capsys.readouterr().out.splitlines()[0]
     assert first.startswith(
-        "note: these runs were not evaluated alike; compared on the queries that all of them have (12)"
+        "note: these runs were not evaluated alike; compared on the queries that all of them have (12 queries)"
     )
 
 
@@ -219,6 +263,18 @@ def test_a_slice_has_a_table_for_each_value(folder: Path, capsys: Printed) -> No
     assert "type text" in printed
     assert "type 표" in printed
     assert "have no field 'kind'; the fields that they have: type" in message(capsys, "222222", "--by", "kind")
+
+
+def test_notes_of_all_parts_of_csv_stand_on_the_error_stream_once(folder: Path, capsys: Printed) -> None:
+    kinds = {"name": {f"q{query}": "표" if query else "text" for query in range(11)}}
+    kept(from_ranks("sliced", [1] * 12, slices_of_queries=kinds, identity="3" * 32), folder / "outputs" / "results")
+    assert run_compare(["333333", "--by", "name", "--format", "csv"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.splitlines() == [
+        "note: without a value of 'name', so in no part: 1 query",
+        "note: name=text: 1 query: too few for intervals and tests that can be trusted",
+    ]
+    assert [line.split(",")[0] for line in captured.out.splitlines()] == ["slice/name", "text", "표"]
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "json"])

@@ -10,10 +10,12 @@ import pytest
 from composing import built
 from glyphrank.errors import DataError
 from glyphrank.expected_files import Expected, Row, Wanted, read_expected
+from glyphrank.expected_runs import Runs
 from glyphrank.expected_scores import expected_folder
 from glyphrank.metrics import names, prefix
 from glyphrank.run import CHANNELS
 from glyphrank.tracking.names import parameters, stored_value
+from made_runs import made
 
 GOOD = """
 experiment: quickstart
@@ -62,6 +64,11 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         ("value: 0.5, tol", "value: .nan, tol", "ndcg_at_10: value is nan; wanted a number of at least 0"),
         ("value: 0.5, tol", 'value: "0.5", tol', "ndcg_at_10: value is '0.5'; wanted a number of at least 0"),
         ("value: 0.5, tol", "value: yes, tol", "ndcg_at_10: value is True; wanted a number of at least 0"),
+        ("value: 0.5, tol", f"value: 1{'0' * 400}, tol", "ndcg_at_10: value is 1000"),
+        ("value: 0.5, tol", "value: 50, tol", "ndcg_at_10: value is 50; wanted a fraction of at most 1, not per cent"),
+        ("tolerance: 0.01", "tolerance: 1", "ndcg_at_10: tolerance is 1; wanted a fraction below 0.5, not per cent"),
+        ("value: 1, tol", "value: 1.5, tol", "hit_rate_at_7: value is 1.5; wanted a fraction of at most 1"),
+        ("lexical.k1: 1.5", "lexical.k1: .nan", "where: lexical.k1 is nan; wanted one value"),
         ("tolerance: 0.01", "tolerance: -0.01", "ndcg_at_10: tolerance is -0.01; wanted a number of at least 0"),
         ("{value: 0.5, tolerance: 0.01}", "0.5", "row 'words', ndcg_at_10: found 0.5; wanted a mapping of names"),
         ("name: theirs", "name: words", "2 rows are called 'words'; wanted another name for each"),
@@ -124,6 +131,7 @@ def test_every_row_speaks_of_an_experiment_choices_and_metrics_that_there_are(
     run, start = built(tmp_path, f"experiment={expected.experiment}", root, *own)
     wanted = {name: stored_value(value) for name, value in (row.where or {}).items()}
     assert wanted.items() <= parameters(start.choices, start.config).items()
+    assert Runs([made("it", start.choices, start.config)]).match(expected, row).said == "it (1)"
     known = {prefix(way) + name for way in run.metrics.directions for name in names(run.metrics.cutoffs)}
     for metric in row.expect:
         kind, *steps = metric.split("/")

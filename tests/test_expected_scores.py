@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 from glyphrank.errors import DataError
 from glyphrank.expected_scores import Status, check_expected, expected_files, expected_folder
-from glyphrank.outcome import Report
+from made_runs import Made, made
 
 MINE = """
 experiment: mine
@@ -33,27 +32,19 @@ rows:
     source: a paper
     expect: {ndcg_at_10: {value: 0.9, tolerance: 0.01}}
 """
+UNKNOWN = "; the experiment cannot be composed here, so nothing but `where` was looked at"
 
 
-@dataclass(frozen=True)
-class Done:
-    """A finished run of which nothing but the report is looked at."""
-
-    report: Report
+def done(metrics: Mapping[str, float], choices: Mapping[str, str], config: Any = None, **more: Any) -> Made:
+    return made("a run", choices, config or {}, metrics=metrics, **more)
 
 
-def done(metrics: Mapping[str, float], choices: Mapping[str, str], config: Any = None, **more: Any) -> Done:
-    empty: dict[str, Any] = {field.name: {} for field in fields(Report)}
-    text: dict[str, Any] = {"identity": "1", "task": "t", "primary": "ndcg_at_10", "notes": ()}
-    return Done(Report(**{**empty, **text, "metrics": metrics, "choices": choices, "config": config or {}, **more}))
-
-
-def words(value: float, k1: float = 1.5) -> Done:
+def words(value: float, k1: float = 1.5) -> Made:
     numbers = {"ndcg_at_10": value, "v2t/mean_rank": 12.0}
     return done(numbers, {"encoder@lexical": "bm25_words", "experiment": "mine"}, {"lexical": {"k1": k1}})
 
 
-def parts(value: float) -> Done:
+def parts(value: float) -> Made:
     return done(
         {},
         {"encoder@lexical": "bm25_ngrams"},
@@ -69,7 +60,7 @@ def mine(tmp_path: Path) -> Path:
     return path
 
 
-def statuses(runs: list[Done], path: Path, *entries: str) -> list[str]:
+def statuses(runs: list[Made], path: Path, *entries: str) -> list[str]:
     return [line.status.value for line in check_expected(runs, [path], entries).lines]
 
 
@@ -133,6 +124,8 @@ def test_a_line_for_each_number_and_the_worst_in_the_end(mine: Path) -> None:
         "mine        parts  slice/type/a/b/ndcg_at_10       0.4000 ± 0     0.4000  +0.0000     ok",
         "mine        parts  slice/type/c/queries            3.0000 ± 0     3.0000  +0.0000     ok",
         "mine        parts  channel/text/v2t/hit_rate_at_1  0.2000 ± 0.1   0.2500  +0.0500     ok",
+        f"run of mine, words: a run (1){UNKNOWN}",
+        f"run of mine, parts: a run (1){UNKNOWN}",
         "5 numbers: 4 ok, 0 near, 1 off, 0 not run",
         "for comparison only, each with --entry NAME: theirs",
         "worst: mine, words: ndcg_at_10 is 0.5600, wanted 0.5000 ± 0.01 (measured)",

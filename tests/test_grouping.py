@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glyphrank.errors import DataError
-from glyphrank.grouping import Grouping, connected, groups_of
+from glyphrank.grouping import Grouping, connected, effective_number, groups_by_item, groups_of
 from glyphrank.ranking import reverse
 from glyphrank.records import Direction, Item, Query, Task
 
@@ -103,13 +103,38 @@ def test_judgements_that_chain_nearly_all_queries_together_leave_each_alone() ->
     found = groups_of(_task(chain | {"alone": ["x"]}), Direction.t2v, "item")
     assert (found.numbers.tolist(), found.count) == (list(range(13)), 13)
     assert found.note is not None
-    assert "chain" in found.note
-    assert "2 groups of 13 queries" in found.note
-    assert "1.2" in found.note
-    assert "metrics.group" in found.note
+    assert found.note.startswith("shared judgements chain 12 of 13 queries with relevant ones into one group (of 2)")
     items = groups_of(_task(chain), Direction.v2t, "item")
     assert items.count == 13
-    assert "13 items" in str(items.note)
+    assert "13 of 13 items" in str(items.note)
+
+
+def test_few_groups_are_kept_unless_one_holds_more_than_half_of_the_queries() -> None:
+    even = {f"q{number}": [str(number % 7)] for number in range(280)}
+    found = groups_of(_task(even), Direction.t2v, "item")
+    assert (found.count, len(set(found.numbers.tolist()))) == (7, 7)
+    assert found.note == "7 groups of 280 queries: too few for intervals and tests that can be trusted"
+    for largest, count in ((10, 11), (11, 20)):
+        relevant = {f"q{number}": ["big" if number < largest else str(number)] for number in range(20)}
+        found = groups_of(_task(relevant | {"nothing": []}), Direction.t2v, "item")
+        assert found.count == count
+    assert found.note is not None
+    assert "chain 11 of 20 queries" in found.note
+
+
+def test_few_items_with_many_queries_each_are_grouped_in_reverse_too() -> None:
+    pairs = {f"q{number}": [f"{number}a", f"{number}b", f"{number}c", f"{number}d"] for number in range(3)}
+    found = groups_of(_task(pairs), Direction.v2t, "item")
+    assert found.numbers.tolist() == [0] * 4 + [1] * 4 + [2] * 4 + [3]
+    assert str(found.note).startswith("3 groups of 12 items")
+
+
+def test_groups_can_be_had_of_judgements_alone() -> None:
+    task = _task({f"q{number}": [str(number // 3)] for number in range(60)})
+    ids = [query.id for query in task.queries]
+    alone, whole = groups_by_item(ids, task.relevant), groups_of(task, Direction.t2v, "item")
+    assert (alone.numbers.tolist(), alone.count, alone.note) == (whole.numbers.tolist(), whole.count, whole.note)
+    assert groups_by_item([], {}).count == 0
 
 
 def test_fewer_than_ten_queries_stay_grouped_however_they_chain() -> None:
@@ -145,7 +170,15 @@ def test_few_groups_of_a_field_are_kept_and_said() -> None:
     task = _task(queries, {name: "even" if int(name[1:]) % 2 else "odd" for name in queries})
     found = groups_of(task, Direction.t2v, "place")
     assert (found.count, len(set(found.numbers.tolist()))) == (2, 2)
-    assert "metrics.group=place makes 2 groups of 30 queries" in str(found.note)
+    assert str(found.note).startswith("2 groups of 30 queries: too few")
+    uneven = _task(queries, {name: "even" if int(name[1:]) % 3 else "odd" for name in queries})
+    assert str(groups_of(uneven, Direction.t2v, "place").note).startswith("2 groups of 30 queries, which count as 1.8")
+
+
+def test_the_effective_number_counts_groups_of_one_size_in_full() -> None:
+    assert effective_number(np.array([3, 3, 5, 5, 9, 9])) == 3
+    assert effective_number(np.array([0] * 9 + [1])) == 100 / 82
+    assert effective_number(np.array([], dtype=np.int64)) == 0
 
 
 def test_an_unknown_field_is_an_error_that_names_those_there_are() -> None:

@@ -93,6 +93,23 @@ def test_where_all_or_none_are_hits_nothing_is_certain() -> None:
         assert grouped["ndcg_at_10"] == grouped["hit_rate_at_1"] == wilson(3 * share, 3)
 
 
+def test_shares_that_are_all_alike_are_not_certain_either() -> None:
+    values = {"ndcg_at_10": np.full(8, 0.63), "hit_rate_at_1": np.full(8, 1 / 3), "best_rank": np.full(8, 3.0)}
+    (alone,) = intervals([values], _alone(8))
+    assert alone["ndcg_at_10"] == pytest.approx(wilson(0.63 * 8, 8))
+    assert alone["hit_rate_at_1"] == pytest.approx(wilson(8 / 3, 8))  # as the rule `average` may give
+    assert slice_interval("ndcg_at_10", values, np.repeat(_alone(4), 2)) == pytest.approx(wilson(0.63 * 4, 4))
+    assert slice_interval("ndcg_at_10", values, np.zeros(8, dtype=np.int64)) is None
+
+
+def test_groups_of_equal_means_are_not_certain_whatever_their_sizes() -> None:
+    hits, groups = [1.0, 0, 1, 0, 0, 1, 1, 0] * 5, np.repeat(_alone(20), 2)
+    (found,) = intervals([_values(hits, [1] * 40)], groups)
+    assert found["hit_rate_at_1"] == pytest.approx(wilson(10, 20))
+    thirds, sizes = np.array([0.1, 0.2, 0.3] * 7 + [0.2] * 9), np.array([0, 0, 0, *np.repeat(_alone(9) + 1, 3)])
+    assert slice_interval("ndcg_at_10", {"ndcg_at_10": thirds}, sizes) == pytest.approx(wilson(2, 10))
+
+
 def test_ranks_that_are_all_alike_have_an_interval_without_width() -> None:
     (found,) = intervals([_values([0.0] * 5, [7] * 5)], _alone(5))
     assert found["median_rank"] == found["mean_rank"] == (7, 7)

@@ -13,6 +13,7 @@ from composing import built
 from glyphrank.channels import Part
 from glyphrank.indexes.exact import Exact
 from glyphrank.measure import (
+    LONGEST_VALUE,
     MOST_VALUES,
     bounds_of,
     counts_of,
@@ -118,8 +119,14 @@ def test_a_field_of_many_values_is_left_out_with_a_note(values: int, left_out: b
     assert set(slices_in(task, ranks)) == ({"type"} if left_out else {"type", "answer"})
     counts = counts_of(task, ranks)
     assert counts["fields_left_out"] == int(left_out)
-    note = "fields of queries with more than 50 values, which are no slices: 1"
+    note = "fields of queries with more than 50 values, or with one of more than 200 characters, which are no slices: 1"
     assert (note in notes_of(counts)) == left_out
+
+
+@pytest.mark.parametrize(("length", "left_out"), [(LONGEST_VALUE, False), (LONGEST_VALUE + 1, True)])
+def test_a_field_of_long_texts_is_no_slice_however_few_there_are(length: int, left_out: bool) -> None:
+    task = _task([{"type": "x", "context": "글" * length}, {"type": "y"}, {"type": "x", "context": ""}])
+    assert set(slices_in(task, _ranks())) == ({"type"} if left_out else {"type", "context"})
 
 
 def test_counts_of_say_what_the_means_are_over() -> None:

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from composing import built
 from counting_parts import Letters
 from glyphrank.channels import Part, text_part, visual_part
 from glyphrank.encoders.precision import Precision
-from glyphrank.errors import ConfigError, DataError
+from glyphrank.errors import ConfigError
 from glyphrank.indexes.exact import Exact
 from glyphrank.indexes.faiss_hnsw import FaissHnsw
 from glyphrank.media.sampling import Middles
 from glyphrank.metrics import Protocol
-from glyphrank.probe import PROBE, probe_channels, probe_lines, stored_probe, write_probe
+from glyphrank.probe import probe_channels, probe_lines, stored_probe, write_probe
 from glyphrank.probe_sample import ITEMS, QUERIES, draw, text_gallery
 from glyphrank.rankings import Asked
 from glyphrank.records import Item, Query, Task
@@ -28,19 +27,13 @@ from glyphrank.sight import Sight
 from glyphrank.ties import TieRule
 from glyphrank.transcript import Pooling, Written
 from pictures import pictured, write_picture
+from probing import STILL, run_of
 from shaky_encoders import STEADY, ShakyColours, ShakyLetters
 from tasks import make_task
 
 PAGES = {"p0": "aab", "p1": "abbx", "p2": "c", "p3": None}
 ASKED = {"q0": "aa", "q1": "bbba", "q2": "bbba", "q3": "ccc", "q4": "c"}
 RELEVANT = {"q0": ["p0"], "q1": ["p1"], "q2": ["p1"], "q3": ["p3"]}
-STILL = ("ranks_changed", "largest_rank_change", "top_10_changed", "vectors_lost")
-
-
-def run_of(folder: Path, *overrides: str, **parts: Any) -> Run:
-    """A run with one channel of vectors, `text` unless `parts` say otherwise."""
-    run, _ = built(folder, "encoder@text=minilm", "encoder@lexical=none", "probe=true", "tracking=none", *overrides)
-    return replace(run, **parts)
 
 
 @pytest.fixture
@@ -220,32 +213,6 @@ def test_a_precision_that_cannot_be_computed_is_named(
     monkeypatch.setattr(ShakyLetters, "encode_queries", without)
     with pytest.raises(ConfigError, match=r"channel text cannot be encoded again as bfloat16 on device .*BFloat16"):
         probe_channels(run, task, [part], written, sight)
-
-
-def test_a_stored_probe_answers_what_it_was_asked(tmp_path: Path) -> None:
-    run = run_of(tmp_path)
-    numbers = {f"{way}/{name}": 0.0 for way in ("batch_1", "batch_7", "float16") for name in ("queries", *STILL)}
-    write_probe(tmp_path, run, {"text": numbers})
-    plain = {name: value for name, value in numbers.items() if not name.startswith("float16")}
-    assert stored_probe(tmp_path, run) == {"text": plain}
-    assert stored_probe(tmp_path, replace(run, probe_precision=Precision.float16)) == {"text": numbers}
-    assert stored_probe(tmp_path, replace(run, probe_precision=Precision.bfloat16)) is None
-    assert stored_probe(tmp_path, replace(run, runtime=replace(run.runtime, batch_size=7))) is None
-    assert stored_probe(tmp_path, replace(run, runtime=replace(run.runtime, device="cpu"))) is None
-    assert stored_probe(tmp_path, replace(run, visual=ShakyColours(1))) is None
-    assert stored_probe(tmp_path / "nowhere", run) is None
-
-
-@pytest.mark.parametrize("content", ["", "[]", '{"device": "auto"}', '{"device": "auto", "channels": {"text": 1}}'])
-def test_a_damaged_probe_is_none(tmp_path: Path, content: str) -> None:  # case C02
-    (tmp_path / PROBE).write_text(content)
-    assert stored_probe(tmp_path, run_of(tmp_path)) is None
-
-
-def test_a_probe_that_cannot_be_written_names_its_file(tmp_path: Path) -> None:  # case C04
-    (tmp_path / PROBE).mkdir()
-    with pytest.raises(DataError, match=r"probe\.json: the probe cannot be written .*; probe=false"):
-        write_probe(tmp_path, run_of(tmp_path), {})
 
 
 def test_a_probe_is_told_in_sentences() -> None:

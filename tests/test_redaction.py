@@ -75,6 +75,8 @@ def test_redact_keeps_what_tells_that_no_secret_is_set() -> None:
     [
         ("see http://user:pw@host:5000/a now", "see http://host:5000/a now"),
         ("http://user:p@ss@host", "http://host"),
+        ("/runs/tracking.uri=http:/kim:pw@host:5000,k1=1", "/runs/tracking.uri=http:/host:5000,k1=1"),
+        ("https:/tok@h and file:/data/a@b and C:/a@b", "https:/h and file:/data/a@b and C:/a@b"),
         ("http://user:p/w#d?@host:5000", "http://host:5000"),
         ("postgresql+psycopg://u:p@db/x, https://tok@h", "postgresql+psycopg://db/x, https://h"),
         ("https://h:8080/a@b and me@example.org", "https://h:8080/a@b and me@example.org"),
@@ -173,6 +175,7 @@ def test_redact_text_of_any_text_is_redacted_once(text: str) -> None:
         "a=b," * 50_000,
         "token" + " " * 200_000,
         "http://a:" * 20_000,
+        "http:/a:" * 20_000,
     ],
 )
 def test_redact_text_of_a_long_text_is_quick(text: str) -> None:

@@ -74,7 +74,19 @@ def test_judgements_that_chain_all_queries_together_are_not_taken_as_one_group(t
     relevant = {f"q{n}": {f"i{n}": 1.0, f"i{n + 1}": 1.0} for n in range(30)}
     result = _scored(tmp_path, lines, relevant)
     assert result["intervals"]["hit_rate_at_1"] == pytest.approx(wilson(15, 30))
-    assert any(note.startswith("shared judgements chain nearly all queries") for note in result["notes"])
+    assert any(note.startswith("shared judgements chain 30 of 30 queries") for note in result["notes"])
+
+
+def test_few_items_that_many_queries_share_are_groups_all_the_same(tmp_path: Path) -> None:
+    lines = [f"q{n} i{n % 7} {n % 2}" for n in range(28)] + [f"q{n} x 0.5" for n in range(28)]
+    relevant = {f"q{n}": {f"i{n % 7}": 1.0} for n in range(28)}
+    result = _scored(tmp_path, lines, relevant)
+    assert result["counts"]["groups"] == 7
+    notes = [note for note in result["notes"] if "groups" in note]
+    assert [note.partition(" (")[0] for note in notes] == [
+        "intervals take queries that share a relevant item together, in 7 groups",
+        "7 groups of 28 queries: too few for intervals and tests that can be trusted",
+    ]
 
 
 def test_ranks_of_cut_lists_have_intervals_and_tails_under_their_own_names(tmp_path: Path) -> None:  # case M17

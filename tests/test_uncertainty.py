@@ -107,4 +107,5 @@ def test_notes_pass_on_what_a_grouping_has_to_say() -> None:
     groupings = groupings_of(make_task(shared=True), protocol(group="scene"), (Direction.v2t,))
     (grouped, few) = notes_of_groups(groupings, {"v2t/groups": 2}, "scene")
     assert grouped == "v2t/intervals and tests take items in 2 groups (metrics.group=scene)"
-    assert few.startswith("v2t/metrics.group=scene makes 2 groups of 12 items")
+    assert few.startswith("v2t/2 groups of 12 items, which count as 1.8: too few")
+    assert few.endswith("(metrics.group=scene)")

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from glyphrank.comparable import cutoffs_of, only
-from glyphrank.grouping import connected
+from glyphrank.comparable import cutoffs_of, only, protocol_of
+from glyphrank.grouping import BY_ITEM, FEW, connected, effective_number
 from glyphrank.ids import nfc
 from glyphrank.intervals import intervals as intervals_of_runs
 from glyphrank.metrics import evaluate, per_query, prefix
 from glyphrank.records import Direction, IntArray, Ranks
-from glyphrank.report.compared import Interval
+from glyphrank.report.compared import Interval, asker, can_tell, counted
 from glyphrank.report.finished import Finished
 from glyphrank.resampling import Median, mean_intervals, median_intervals
 from glyphrank.significance import holm, sign_flip_test, swap_test
 from glyphrank.ties import Numbers, TieRule, is_rank
 
+T = TypeVar("T")
+MEDIAN, MEAN_MEDIAN = "median_rank", "median_rank_mean"
 _SAME = 1e-12
 """Differences of a query's values up to here are rounding."""
 
@@ -48,7 +51,7 @@ def answers_of(run: Finished, ids: Mapping[Direction, Sequence[str]], rule: TieR
 
 
 def groups_of_askers(runs: Sequence[Finished], way: Direction, ids: Sequence[str]) -> IntArray:
-    """(q,) numbers of groups from 0: askers that belong together in any of the runs do so here."""
+    """(q,) numbers of groups from 0: askers (ids in NFC) that belong together in any of the runs do so here."""
     labels: set[tuple[int, ...]] = set()
     for run in runs:
         if way in run.queries:
@@ -68,6 +71,56 @@ def intervals_of(answers: Sequence[Answers], groups: Mapping[Direction, IntArray
             spans = intervals_of_runs([answers[run].each[way] for run in here], numbers, cut)
             for run, own in zip(here, spans, strict=True):
                 found[run] |= {prefix(way) + name: span for name, span in own.items()}
+    return found
+
+
+def with_medians(numbers: Mapping[str, T], wanted: Collection[str]) -> dict[str, T]:
+    """The numbers by metric, and those wanted that a run has only where its two medians differ: else they are one."""
+    found = {}
+    for name, number in numbers.items():
+        found[name] = number
+        mean = name.replace(MEDIAN, MEAN_MEDIAN)
+        if mean in wanted and mean not in numbers:
+            found[mean] = number
+    return found
+
+
+def cautions(runs: Sequence[Finished], way: Direction, ids: Sequence[str], groups: IntArray) -> list[str]:
+    """What a reader must know of the groups: too few to trust, too few to tell anything, judgements that chain.
+
+    Args:
+        ids: in NFC, of the askers.
+        groups: (q,) theirs, from `groups_of_askers`.
+    """
+    count, effective, tests = len(np.unique(groups)), effective_number(groups), len(runs) - 1
+    who, notes = counted(len(ids), asker(prefix(way))), []
+    if effective < FEW:
+        made = who if count == len(ids) else f"{counted(count, 'group')} of {who}"
+        count_as = "" if np.isclose(effective, count) else f", which count as {effective:.1f}"
+        notes.append(f"{made}{count_as}: too few for intervals and tests that can be trusted")
+    if not can_tell(count, tests):
+        notes.append(
+            f"with {counted(count, 'group')} and {counted(tests, 'test')} no adjusted p-value can fall below .05: "
+            "which run is better cannot be told"
+        )
+    linked = connected(ids, _relevant(runs, way))
+    if len(np.unique(linked)) < count and any(protocol_of(run).get("group") == BY_ITEM for run in runs):
+        notes.append(
+            f"shared judgements chain {who} into {counted(len(np.unique(linked)), 'group')}, which count as "
+            f"{effective_number(linked):.1f}; each is taken alone, so intervals may be too narrow and p-values too "
+            "small"
+        )
+    return notes
+
+
+def _relevant(runs: Sequence[Finished], way: Direction) -> dict[str, set[str]]:
+    """Asker -> what is relevant to it in any of the runs, in NFC."""
+    found: dict[str, set[str]] = {}
+    for run in {str(run.report.evaluation.get("relevance")): run for run in runs}.values():
+        ranks = run.ranks[way]
+        asking, items = [nfc(name) for name in ranks.query_ids], ranks.item_ids
+        for query, item in zip(ranks.query.tolist(), ranks.item.tolist(), strict=True):
+            found.setdefault(asking[query], set()).add(items[item])
     return found
 
 

@@ -11,11 +11,14 @@ from glyphrank.errors import DataError
 from glyphrank.ids import nfc
 from glyphrank.metrics import prefix
 from glyphrank.records import Direction, Ranks
+from glyphrank.report.compared import asker, counted
 from glyphrank.report.finished import Finished
 from glyphrank.ties import TieRule
 
 SHOWN = 3
 """Names of runs that a message spells out."""
+_NO_DIFFERENCE = ("ties", "primary")
+"""Fields of the protocol that stand for themselves, or change no number."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class Common:
 def common(runs: Sequence[Finished], leading: Finished, ties: TieRule | None = None, allow: bool = False) -> Common:
     """What runs can be compared on: all their queries where they were evaluated alike.
 
-    Alike are equal query sets, galleries, relevance, fields of the protocol, and tie rules unless one is given.
+    Alike are equal query sets, galleries, relevance, fields of the protocol, and tie rules unless one is given. Which
+    metric is the primary one changes no number and does not matter.
 
     Args:
         runs: at least one; each run's ranks were counted in its own gallery.
@@ -55,12 +59,13 @@ def common(runs: Sequence[Finished], leading: Finished, ties: TieRule | None = N
     if differences and not allow:
         raise DataError(_refusal(differences))
     if not ids:
-        asked = spread(runs, lambda run: f"{len(_judged(run, _first(run)))} queries")
+        asked = spread(runs, lambda run: counted(len(_judged(run, _first(run))), "query"))
         raise DataError(f"the runs have no query with a relevant item in common ({asked}); compare runs of one dataset")
     notes = [_allowed(differences, ids, rule)] if differences else []
     content = spread(runs, lambda run: f"dataset {run.report.lineage.get('dataset', 'of unknown content')[:8]}")
-    if not differences and content:
-        notes.append(f"queries, item ids and relevance are equal, but not all that the dataset holds: {content}")
+    if content:
+        equal = "" if differences else "queries, item ids and relevance are equal, but "
+        notes.append(f"{equal}not all that the dataset holds is equal: {content}")
     return Common(rule, ids, tuple(notes))
 
 
@@ -84,6 +89,45 @@ def only(ranks: Ranks, ids: Sequence[str]) -> Ranks:
         retrieved=ranks.retrieved[kept],
         top=[ranks.top[position] for position in old.tolist()] if ranks.top else (),
     )
+
+
+def parts_of(
+    runs: Sequence[Finished], leading: Finished, field: str, asking: tuple[Direction, Sequence[str]], allow: bool
+) -> tuple[dict[str, str], list[str]]:
+    """Id in NFC -> value of a field, of those askers that have one, and a note where runs disagree on the values.
+
+    Args:
+        leading: the run whose values count where they may differ, unless it lacks the field.
+        asking: the direction, and the ids in NFC of all whose values matter.
+        allow: whether the runs' values may differ.
+
+    Raises:
+        DataError: nobody who asks has the field, or runs have other values.
+    """
+    way, ids = asking
+    slices = [run.queries[way].slices for run in (leading, *runs)]
+    named = [{nfc(name): value for name, value in own.get(field, {}).items()} for own in slices]
+    taken = next((own for own in named if any(name in own for name in ids)), None)
+    if taken is None:
+        there = ", ".join(dict.fromkeys(name for own in slices for name in own)) or "none"
+        raise DataError(f"those who ask ({way}) have no field {field!r}; the fields that they have: {there}")
+    odd = [sum(own.get(name) != taken.get(name) for name in ids) for own in named[1:]]
+    values = {name: taken[name] for name in ids if name in taken}
+    if not any(odd):
+        return values, []
+    whose = runs[odd.index(0)].name
+    others = listed([run.name for run, count in zip(runs, odd, strict=True) if count])
+    told = (
+        f"the values of {field!r} are not those of {whose!r} in {others} (for up to {max(odd)} of {len(ids)} who ask)"
+    )
+    if not allow:
+        raise DataError(f"{told}; compare runs of one dataset, or add --allow to take the values of one run")
+    return values, [f"{told}; those of {whose!r} count"]
+
+
+def result_of(run: Finished) -> tuple[object, ...]:
+    """What two runs have in common that gave one result: the identity and all metrics."""
+    return run.report.identity, *sorted(run.report.metrics.items())
 
 
 def rule_of(run: Finished) -> TieRule:
@@ -133,19 +177,19 @@ def listed(names: Sequence[str]) -> str:
 def _differences(runs: Sequence[Finished], one_rule: bool) -> list[str]:
     """In what the evaluations differ, in words."""
     found = [
-        f"query sets: {spread(runs, _saying('queries', lambda run: run.report.counts.get('queries')))}",
-        f"galleries: {spread(runs, _saying('items', lambda run: run.report.counts.get('items')))}",
+        f"query sets: {spread(runs, _saying('queries', lambda run: counted(run.report.counts['queries'], 'query')))}",
+        f"galleries: {spread(runs, _saying('items', lambda run: counted(run.report.counts['items'], 'item')))}",
         f"relevance: {_relevance(runs)}",
         f"tie rules: {'' if one_rule else spread(runs, lambda run: rule_of(run).value)}",
     ]
-    fields = dict.fromkeys(name for run in runs for name in protocol_of(run) if name != "ties")
+    fields = dict.fromkeys(name for run in runs for name in protocol_of(run) if name not in _NO_DIFFERENCE)
     found += [f"{name} of the protocol: {spread(runs, _telling(name))}" for name in fields]
     return [difference for difference in found if not difference.endswith(": ")]
 
 
-def _saying(part: str, count: Callable[[Finished], object]) -> Callable[[Finished], str]:
-    """Says how many queries or items a run has, and the digest that tells equally many others from them."""
-    return lambda run: f"{count(run)} {part} (digest {str(run.report.evaluation.get(part, 'unknown'))[:8]})"
+def _saying(part: str, say: Callable[[Finished], str]) -> Callable[[Finished], str]:
+    """Says how much of a part a run has, and the digest that tells equally many others from them."""
+    return lambda run: f"{say(run)} (digest {str(run.report.evaluation.get(part, 'unknown'))[:8]})"
 
 
 def _relevance(runs: Sequence[Finished]) -> str:
@@ -157,8 +201,11 @@ def _relevance(runs: Sequence[Finished]) -> str:
     pairs = {id(run): _pairs(run.ranks[first], shared) if first in run.ranks else frozenset() for run in runs}
     if shared and len(set(pairs.values())) == 1:
         return ""
-    digest = _saying("relevance", lambda run: f"{len(pairs[id(run)])} pairs of common queries,")
-    return spread(runs, digest)
+    if not shared:
+        return spread(runs, _saying("relevance", lambda run: "no judged query in common"))
+    return spread(
+        runs, _saying("relevance", lambda run: f"{counted(len(pairs[id(run)]), 'pair')} of queries and relevant items")
+    )
 
 
 def _pairs(ranks: Ranks, ids: set[str]) -> frozenset[tuple[str, str, float]]:
@@ -202,12 +249,12 @@ def _refusal(differences: Sequence[str]) -> str:
     lines = ["the runs were not evaluated alike and cannot be compared as they are; they differ in", *differences]
     advice = "compare runs of one evaluation, or add --allow to compare them on the queries that all of them have"
     if all(difference.startswith("tie rules") for difference in differences):
-        advice = "add --ties RULE to count all of them under one rule"
+        advice = "add --ties RULE to count all of them under one rule (with --ties all each keeps its own)"
     return "\n  ".join(lines) + f"\n{advice}"
 
 
 def _allowed(differences: Sequence[str], ids: Mapping[Direction, tuple[str, ...]], rule: TieRule) -> str:
-    counts = ", ".join(f"{prefix(way)}{len(found)}" for way, found in ids.items())
+    counts = ", ".join(counted(len(found), asker(prefix(way))) for way, found in ids.items())
     return (
         f"these runs were not evaluated alike; compared on the queries that all of them have ({counts}), each run "
         f"ranking in its own gallery, ties by the rule {rule.value}. They differ in {' | '.join(differences)}"

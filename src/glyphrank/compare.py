@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from glyphrank.answers import Answers, Paired, against, answers_of, groups_of_askers, intervals_of
-from glyphrank.comparable import SHOWN, Common, common, cutoffs_of, listed, rule_of
-from glyphrank.differing import differing
+from glyphrank.answers import (
+    MEAN_MEDIAN,
+    MEDIAN,
+    Answers,
+    Paired,
+    against,
+    answers_of,
+    cautions,
+    groups_of_askers,
+    intervals_of,
+    with_medians,
+)
+from glyphrank.comparable import SHOWN, Common, common, cutoffs_of, listed, parts_of, result_of, rule_of, spread
+from glyphrank.differing import differing, distinct, marked, unexplained
 from glyphrank.errors import DataError
 from glyphrank.ids import nfc
 from glyphrank.metrics import bounds, evaluate, prefix
 from glyphrank.records import Direction
-from glyphrank.report.compared import Compared, Comparison
+from glyphrank.report.compared import LEVEL, Compared, Comparison, asker, counted
 from glyphrank.report.finished import Finished
 from glyphrank.ties import TieRule, is_rank, swayed
 
-LEVEL = 0.05
-"""Runs whose adjusted p-value against the best is at least this are in its rank group."""
 _ROUNDING = 1e-9
 
 
@@ -29,13 +37,13 @@ class How:
     """How runs are compared.
 
     Attributes:
-        baseline: name or identity (or its beginning) of the run that all are tested against; None: the best.
+        baseline: the run that all are tested against, or its name or identity (or its beginning); None: the best.
         ties: order of equal scores for all runs; None: their protocols', which must agree.
         every_rule: whether the metric is shown under every tie rule as well.
         allow: whether runs that were not evaluated alike are compared on their common queries.
     """
 
-    baseline: str | None = None
+    baseline: str | Finished | None = None
     ties: TieRule | None = None
     every_rule: bool = False
     allow: bool = False
@@ -53,7 +61,7 @@ def compare(runs: Sequence[Finished], metric: str | None = None, how: How = PLAI
     whose p-value against the best run, adjusted over all runs against the best, is at least 0.05.
 
     Args:
-        runs: oldest first; of several with one identity, which have the same numbers, the last is taken.
+        runs: oldest first; of several with one identity and the same numbers the last is taken.
         metric: e.g. `ndcg_at_10` or `v2t/median_rank`; None: the primary one of the baseline, else of the first run.
 
     Raises:
@@ -61,26 +69,30 @@ def compare(runs: Sequence[Finished], metric: str | None = None, how: How = PLAI
             baseline is, or a report disagrees with the ranks beside it.
     """
     asked = _asked(runs, metric, how)
-    return _compared(asked, asked.common.ids)
+    return _compared(asked, asked.common.ids, _unjudged(asked))
 
 
 def compare_by(runs: Sequence[Finished], field: str, metric: str | None = None, how: How = PLAIN) -> list[Comparison]:
     """The same for the askers with each value of a field: a comparison each, its tests corrected for by themselves.
 
     Raises:
-        DataError: as for `compare`; no query has the field.
+        DataError: as for `compare`; no query has the field, or runs have other values of it and none is allowed.
     """
     asked = _asked(runs, metric, how)
-    slices = asked.runs[asked.baseline or 0].queries[asked.way].slices
-    if field not in slices:
-        there = ", ".join(slices) or "none"
-        raise DataError(f"those who ask ({asked.way}) have no field {field!r}; the fields that they have: {there}")
-    values = {nfc(name): value for name, value in slices[field].items()}
-    ids = asked.common.ids[asked.way]
-    return [
-        _compared(asked, {asked.way: tuple(name for name in ids if values.get(name) == value)}, (field, value))
-        for value in sorted({values[name] for name in ids if name in values})
-    ]
+    ids, unjudged, way = asked.common.ids[asked.way], _unjudged(asked), asked.way
+    leading = asked.runs[asked.baseline or 0]
+    values, notes = parts_of(asked.runs, leading, field, (way, (*ids, *unjudged)), how.allow)
+    without = sum(name not in values for name in ids)
+    if without:
+        notes.append(f"without a value of {field!r}, so in no part: {counted(without, asker(asked.metric))}")
+    asked = replace(asked, notes=(*asked.notes, *notes))
+    found = []
+    for value in sorted({values[name] for name in ids if name in values}):
+        own, lost = (tuple(name for name in names if values.get(name) == value) for names in (ids, unjudged))
+        found.append(_compared(asked, {way: own}, lost, (field, value)))
+    if not found:
+        raise DataError(f"nobody who asks and has something relevant has a value of {field!r}; choose another field")
+    return found
 
 
 @dataclass(frozen=True)
@@ -102,11 +114,13 @@ class _Asked:
 
 
 def _asked(given: Sequence[Finished], metric: str | None, how: How) -> _Asked:
-    runs = _distinct(given)
+    runs, notes = distinct(given)
     if not runs:
         raise DataError("there is no run to compare; wanted at least one that has finished")
     baseline = None if how.baseline is None else _find(runs, how.baseline)
-    metric = metric or runs[baseline or 0].report.primary
+    if metric is None:
+        metric, primaries = runs[baseline or 0].report.primary, spread(runs, lambda run: run.report.primary)
+        notes += [f"compared by {metric}; the runs' primary metrics differ: {primaries}"] if primaries else []
     reported = [_reported(run) for run in runs]
     having = [number for number, values in enumerate(reported) if _value(values, metric) is not None]
     if not having:
@@ -119,21 +133,26 @@ def _asked(given: Sequence[Finished], metric: str | None, how: How) -> _Asked:
     way = Direction.v2t if metric.startswith(prefix(Direction.v2t)) else Direction.t2v
     if way not in shared.ids:
         raise DataError(f"the runs have nobody in common who asks for {metric}; compare runs of one dataset")
-    notes = list(shared.notes)
-    if len(given) > len(runs):
-        notes.append(f"runs that gave the very result of a later one, and stand here with it: {len(given) - len(runs)}")
+    notes = [*shared.notes, *marked(left), *notes]
     if len(left) < len(runs):
         lacking = [run.name for number, run in enumerate(runs) if number not in having]
         notes.append(f"left out, for they have no {metric}: {listed(lacking)}")
-    notes += _silent(left, way)
+    for direction in Direction:
+        lacking = [run.name for run in left if direction not in run.ranks]
+        if 0 < len(lacking) < len(left):
+            notes.append(f"without numbers of the direction {direction}: {listed(lacking)}")
+    notes += unexplained(left, differing(left))
     place = None if baseline is None else having.index(baseline)
     return _Asked(tuple(left), metric, way, place, shared, tuple(notes), how.every_rule)
 
 
 def _compared(
-    asked: _Asked, ids: Mapping[Direction, tuple[str, ...]], part: tuple[str, str] | None = None
+    asked: _Asked,
+    ids: Mapping[Direction, tuple[str, ...]],
+    unjudged: Collection[str],
+    part: tuple[str, str] | None = None,
 ) -> Comparison:
-    """The comparison on some of the common askers."""
+    """The comparison on some of the common askers; the unjudged ones are only counted."""
     groups = {way: groups_of_askers(asked.runs, way, names) for way, names in ids.items()}
     answers = [answers_of(run, ids, asked.common.rule) for run in asked.runs]
     spans = intervals_of(answers, groups)
@@ -144,15 +163,15 @@ def _compared(
     questions = list(dict.fromkeys([(asked.metric, base), (asked.metric, best)]))
     tested, *others = against(answers, questions, asked.way, groups[asked.way])
     level = others[0] if others else tested
-    fields = differing(asked.runs)
+    fields, medians = differing(asked.runs), {name for own in answers for name in (*own.total, asked.metric)}
     rows = []
     for run in order:
         row = Compared(
             name=asked.runs[run].name,
             identity=asked.runs[run].report.identity,
             fields=fields[run],
-            values=answers[run].total,
-            intervals=spans[run],
+            values=with_medians(answers[run].total, medians),
+            intervals=with_medians(spans[run], medians),
             group=run == best or bool(level.p_adjusted[run] >= LEVEL),
             rules=_under_rules(asked, run, answers[run]),
             tied=_limits(asked, run, answers[run]),
@@ -165,31 +184,28 @@ def _compared(
         rule=asked.common.rule.value,
         queries=len(ids[asked.way]),
         groups=len(np.unique(groups[asked.way])),
-        notes=(*asked.notes, *_moved_by_ties(rows, asked.metric)),
+        notes=(
+            *asked.notes,
+            *_left_out(asked.metric, unjudged),
+            *cautions(asked.runs, asked.way, ids[asked.way], groups[asked.way]),
+            *_moved_by_ties(rows, asked.metric),
+        ),
         runs=tuple(rows),
         part=part,
     )
 
 
-def _distinct(given: Sequence[Finished]) -> list[Finished]:
-    """The last run of each identity; those of one name are told apart by the beginning of their identity."""
-    last = {run.report.identity: number for number, run in enumerate(given)}
-    runs = [given[number] for number in sorted(last.values())]
-    names = Counter(run.name for run in runs)
-    return [
-        replace(run, name=f"{run.name} ({run.report.identity[:8]})") if names[run.name] > 1 else run for run in runs
-    ]
-
-
-def _find(runs: Sequence[Finished], wanted: str) -> int:
-    """Number of the run with that name, or whose identity begins so."""
-    found = [number for number, run in enumerate(runs) if run.name == wanted]
-    found = found or [number for number, run in enumerate(runs) if wanted and run.report.identity.startswith(wanted)]
+def _find(runs: Sequence[Finished], wanted: str | Finished) -> int:
+    """Number of the run itself, or with that name, or whose identity begins so."""
+    if isinstance(wanted, Finished):
+        name, found = wanted.name, [number for number, run in enumerate(runs) if result_of(run) == result_of(wanted)]
+    else:
+        name, found = wanted, [number for number, run in enumerate(runs) if run.name == wanted]
+        begins = [number for number, run in enumerate(runs) if wanted and run.report.identity.startswith(wanted)]
+        found = found or begins
     if len(found) != 1:
         there = listed([run.name for run in runs])
-        raise DataError(
-            f"the baseline {wanted!r} is {'several' if found else 'none'} of the runs; wanted one of {there}"
-        )
+        raise DataError(f"the baseline {name!r} is {'several' if found else 'none'} of the runs; wanted one of {there}")
     return found[0]
 
 
@@ -211,24 +227,19 @@ def _reported(run: Finished) -> dict[str, float]:
 
 def _value(values: Mapping[str, float], metric: str) -> float | None:
     """The metric's value; `median_rank_mean` has an entry only where it differs from `median_rank`."""
-    return values.get(metric, values.get(metric.replace("median_rank_mean", "median_rank")))
+    return values.get(metric, values.get(metric.replace(MEAN_MEDIAN, MEDIAN)))
 
 
-def _silent(runs: Sequence[Finished], way: Direction) -> list[str]:
-    """What the numbers do not say of themselves: queries in no mean, items that failed, directions that lack."""
-    notes = []
-    ranks = runs[0].ranks[way]
-    unjudged = len(ranks.query_ids) - len(np.unique(ranks.query))
-    if unjudged:
-        notes.append(f"{prefix(way)}queries without a relevant item, left out of every number: {unjudged}")
-    incomplete = [run.name for run in runs if run.report.counts.get("failed_items", 0)]
-    if incomplete:
-        notes.append(f"incomplete, with items that could not be read and are never retrieved: {listed(incomplete)}")
-    for direction in Direction:
-        lacking = [run.name for run in runs if direction not in run.ranks]
-        if 0 < len(lacking) < len(runs):
-            notes.append(f"without numbers of the direction {direction}: {listed(lacking)}")
-    return notes
+def _unjudged(asked: _Asked) -> tuple[str, ...]:
+    """Ids in NFC of the askers that all runs have, and that are not compared, for nothing is relevant to them."""
+    own = [list(map(nfc, run.ranks[asked.way].query_ids)) for run in asked.runs]
+    shared = set(own[0]).intersection(*own[1:]).difference(asked.common.ids[asked.way])
+    return tuple(name for name in own[0] if name in shared)
+
+
+def _left_out(metric: str, unjudged: Collection[str]) -> list[str]:
+    who = "items without a relevant query" if asker(metric) == "item" else "queries without a relevant item"
+    return [f"{who}, left out of every number: {len(unjudged)}"] if unjudged else []
 
 
 def _under_rules(asked: _Asked, run: int, answers: Answers) -> dict[str, float]:
@@ -248,7 +259,7 @@ def _limits(asked: _Asked, run: int, answers: Answers) -> tuple[float, float] | 
     """Worst and best value of the metric over the orders of equal scores."""
     limits = bounds(answers.ranks[asked.way], cutoffs_of(asked.runs[run]), asked.common.rule)
     name = asked.metric.removeprefix(prefix(asked.way))
-    return limits.get(name, limits.get(name.replace("median_rank_mean", "median_rank")))
+    return limits.get(name, limits.get(name.replace(MEAN_MEDIAN, MEDIAN)))
 
 
 def _tested(row: Compared, tested: Paired, run: int, difference: float) -> Compared:

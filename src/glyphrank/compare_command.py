@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from glyphrank.comparable import listed, result_of
 from glyphrank.compare import How, compare, compare_by
 from glyphrank.errors import ConfigError, DataError
+from glyphrank.ids import SHORTEST, is_beginning
+from glyphrank.report.cells import CELLS, runs_below, shown_folder
+from glyphrank.report.compared import Comparison
 from glyphrank.report.comparison import Form, rendered
 from glyphrank.report.finished import Finished, read_finished
 from glyphrank.report.results import CHECKSUMS, REPORT
@@ -21,8 +24,6 @@ from glyphrank.written_out import write_out
 
 EXPERIMENT = "glyphrank"
 """MLflow's experiment whose runs are compared where nobody names any."""
-SHORTEST = 6
-"""Characters that are enough of an id."""
 _ALL = "all"
 _SHOWN = 5
 
@@ -38,10 +39,17 @@ class _Found:
 
 @dataclass
 class _Gathered:
-    """Runs, oldest first, and for what a person named or a store holds but cannot be compared: why."""
+    """Runs, oldest first, and for what a person named or a store holds but cannot be compared: why.
+
+    Attributes:
+        skipped: what lies beside the runs of a sweep.
+        stores: of MLflow, that were asked; without credentials.
+    """
 
     runs: list[_Found] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    stores: list[str] = field(default_factory=list)
 
 
 def run_compare(argv: Sequence[str]) -> int:
@@ -90,7 +98,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--allow", action="store_true", help="compare other evaluations on their common queries")
     parser.add_argument("--format", choices=[form.value for form in Form], default=Form.table.value)
     parser.add_argument("--outputs", type=Path, metavar="DIR", help="default: GLYPHRANK_OUTPUTS, else outputs")
-    parser.add_argument("--store", metavar="URI", help="MLflow's store; default: MLFLOW_TRACKING_URI, else OUTPUTS")
+    parser.add_argument(
+        "--store", metavar="URI", help="MLflow's store; default: of --outputs, else MLFLOW_TRACKING_URI"
+    )
     parser.add_argument("--expected", nargs="*", metavar="FILE", help="hold runs against expected scores")
     parser.add_argument("--entry", action="append", default=[], metavar="NAME", help="with --expected: only this row")
     return parser
@@ -140,25 +150,34 @@ def _compared(options: argparse.Namespace, scratch: Path) -> str:
         if options.by is None
         else compare_by(runs, options.by, options.metric, how)
     )
-    notes = _shortened(gathered.left_out)
+    notes = [*(f"runs of the MLflow store {store}" for store in gathered.stores), *_shortened(gathered.left_out)]
+    if gathered.skipped:
+        notes.append(f"skipped, for they belong to a sweep and are no runs: {listed(gathered.skipped)}")
     if options.format == Form.csv.value:  # has no place for them
-        sys.stderr.writelines(f"note: {note}\n" for note in (*found[0].notes, *notes))
+        sys.stderr.writelines(f"note: {note}\n" for note in (*_notes_of(found), *notes))
     return rendered([replace(each, notes=(*each.notes, *notes)) for each in found], Form(options.format))
 
 
-def _baseline(options: argparse.Namespace, gathered: _Gathered, scratch: Path) -> str:
-    """Identity of the run that is called so; one that is not among the runs joins them."""
+def _notes_of(parts: Sequence[Comparison]) -> list[str]:
+    """The notes that all parts have, and those of each, with its name in front."""
+    common = [note for note in parts[0].notes if all(note in part.notes for part in parts)]
+    own = [f"{'='.join(part.part or ())}: {note}" for part in parts for note in part.notes if note not in common]
+    return [*common, *own]
+
+
+def _baseline(options: argparse.Namespace, gathered: _Gathered, scratch: Path) -> Finished:
+    """The run that is called so; one that is not among the runs joins them."""
     wanted = options.baseline
-    found = {run.finished.report.identity for run in gathered.runs if _is_called(run, wanted)}
+    found = {result_of(run.finished): run.finished for run in gathered.runs if _is_called(run, wanted)}
     if not found:
         own = _gather(options, [wanted], scratch, only_named=True)
         if not own.runs:
             raise DataError(f"the baseline cannot be compared: {'; '.join(own.left_out)}")
         gathered.runs[:0] = own.runs
-        found = {run.finished.report.identity for run in own.runs}
+        found = {result_of(run.finished): run.finished for run in own.runs}
     if len(found) > 1:
         raise DataError(f"the baseline {wanted!r} names {len(found)} runs; wanted one of them")
-    return found.pop()
+    return next(iter(found.values()))
 
 
 def _is_called(run: _Found, wanted: str) -> bool:
@@ -175,6 +194,8 @@ def _gather(options: argparse.Namespace, names: Sequence[str], scratch: Path, on
         _from_store(options, outputs, scratch, gathered, options.experiment or EXPERIMENT)
     ids: list[str] = []
     for name in names:
+        if len(names) > 1 and _is_of_a_sweep(Path(name), gathered):
+            continue
         place = _folder(name, outputs)
         if place is None:
             ids.append(name)
@@ -185,6 +206,18 @@ def _gather(options: argparse.Namespace, names: Sequence[str], scratch: Path, on
     return gathered
 
 
+def _is_of_a_sweep(path: Path, gathered: _Gathered) -> bool:
+    """Whether a path is no run but lies beside runs in a sweep's folder, as `sweep/*` names it; notes it."""
+    beside = (path.parent / CELLS).is_dir() or (path.parent / "multirun.yaml").is_file()
+    if beside and (path.is_file() or (path.is_dir() and path.name == CELLS)):
+        gathered.skipped.append(str(path))
+    elif beside and (path / ".hydra").is_dir() and not (path / REPORT).is_file():
+        gathered.left_out.append(f"{str(path)!r} has not finished: it has no {REPORT}")
+    else:
+        return False
+    return True
+
+
 def _folder(name: str, outputs: Path) -> Path | None:
     """The folder that a name means: itself, or a stored result; None for what may be an id of MLflow.
 
@@ -193,7 +226,7 @@ def _folder(name: str, outputs: Path) -> Path | None:
     """
     if Path(name).is_dir():
         return Path(name)
-    if not re.fullmatch(rf"[0-9a-f]{{{SHORTEST},}}", name):
+    if not is_beginning(name):
         raise ConfigError(
             f"there is no folder {name!r}; wanted a folder with {REPORT}, a folder of such folders, or at least "
             f"{SHORTEST} characters of an id of MLflow or of an identity in {outputs / 'results'}"
@@ -207,26 +240,19 @@ def _folder(name: str, outputs: Path) -> Path | None:
 
 
 def _from_folder(folder: Path, gathered: _Gathered) -> None:
-    """A run, or the runs in a folder's own folders.
+    """A run, the cells of a sweep's folder, or the runs in a folder's own folders.
 
     Raises:
         DataError: the run is damaged, or there is none.
     """
-    if (folder / REPORT).is_file():
-        gathered.runs.append(_Found(read_finished(folder, _shown(folder)), folder))
+    if (folder / REPORT).is_file() and not (folder / CELLS).is_dir():
+        gathered.runs.append(_Found(read_finished(folder, shown_folder(folder)), folder))
         return
-    before = len(gathered.runs) + len(gathered.left_out)
-    for cell in sorted((path for path in folder.iterdir() if path.is_dir()), key=_in_order):
-        name = f"{_shown(folder)}/{_shown(cell)}"
-        if (cell / REPORT).is_file():
-            try:
-                gathered.runs.append(_Found(read_finished(cell, name), cell))
-            except DataError as error:
-                gathered.left_out.append(f"{name!r}: {error}")
-        elif (cell / ".hydra").is_dir():
-            gathered.left_out.append(f"{name!r} has not finished: it has no {REPORT}")
-    if len(gathered.runs) + len(gathered.left_out) == before:
+    runs, left_out = runs_below(folder)
+    if not runs and not left_out:
         raise DataError(f"{folder}: neither the folder nor its own folders hold a {REPORT}; wanted the folder of a run")
+    gathered.runs += [_Found(run, place) for run, place in runs]
+    gathered.left_out += left_out
 
 
 def _from_store(
@@ -238,11 +264,13 @@ def _from_store(
     ids: Sequence[str] = (),
 ) -> None:
     """Runs of MLflow: of an experiment, or with ids that begin so."""
-    from glyphrank.tracking.existing import local_store
+    from glyphrank.tracking.existing import local_store, shown_store
     from glyphrank.tracking.origin import KIND, SWEEP
     from glyphrank.tracking.reading import fetch
 
-    store = options.store or os.environ.get("MLFLOW_TRACKING_URI") or local_store(outputs)
+    surroundings = None if options.outputs else os.environ.get("MLFLOW_TRACKING_URI")  # what is typed wins
+    store = options.store or surroundings or local_store(outputs)
+    gathered.stores += [shown_store(store)] if shown_store(store) not in gathered.stores else []
     for run in fetch(store, scratch, experiment, ids):
         if run.folder is None:
             if ids or run.tags.get(KIND) != SWEEP:  # a sweep's own run has no numbers, and its cells stand beside it
@@ -252,17 +280,6 @@ def _from_store(
             gathered.runs.append(_Found(read_finished(run.folder, run.name), None, run.run_id))
         except DataError as error:
             gathered.left_out.append(f"{run.name!r} ({run.run_id[:8]}): {error}")
-
-
-def _shown(folder: Path) -> str:
-    """What a run in a folder is called: the folder's name, of an identity the beginning."""
-    name = folder.resolve().name
-    return name[:12] if re.fullmatch(r"[0-9a-f]{32,}", name) else name
-
-
-def _in_order(folder: Path) -> tuple[int, str]:
-    """Cells by their number."""
-    return (int(folder.name), "") if folder.name.isdecimal() else (sys.maxsize, folder.name)
 
 
 def _shortened(left_out: Sequence[str]) -> list[str]:

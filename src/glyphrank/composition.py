@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
@@ -15,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from glyphrank.config import Parts, build_parts
 from glyphrank.errors import ConfigError
+from glyphrank.redaction import redact
 
 _LAUNCH = secrets.token_hex(3)
 
@@ -46,6 +48,31 @@ def build_here(kind: type[Parts], overrides: Sequence[str], config_dir: Path | N
         HydraConfig.instance().set_config(config)
         del config["hydra"]
     return build_parts(kind, config)
+
+
+def plain_here(overrides: Sequence[str], leave_out: Collection[str] = ()) -> dict[str, Any]:
+    """The root nodes of the config that overrides describe, in plain values, secrets removed; nothing is built.
+
+    Args:
+        overrides: as for `build_here`.
+        leave_out: nodes that are not wanted, and so may name what is not here.
+
+    Raises:
+        ConfigError: the config cannot be composed, or refers to what there is not.
+    """
+    register_resolvers()
+    try:
+        with initialize_config_dir(str(config_folder()), version_base="1.3", job_name="glyphrank"):
+            config = compose("config", list(overrides))
+        nodes = {str(name): config[name] for name in config if name not in leave_out}
+        plain = {name: _plain(node) for name, node in nodes.items()}
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(shortened(error)) from error
+    return dict(redact(plain))
+
+
+def _plain(node: Any) -> Any:
+    return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
 
 
 def config_folder() -> Path:

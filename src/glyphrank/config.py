@@ -19,7 +19,7 @@ from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, rais
 from glyphrank.known_secrets import remember
 from glyphrank.redaction import is_secret, redact, redact_override
 from glyphrank.run import Run
-from glyphrank.tracking.parents import find_parent
+from glyphrank.tracking.parents import find_parent, remembered_sweep
 from glyphrank.tracking.start import Start
 
 
@@ -46,7 +46,7 @@ def current_cell() -> Cell:
     overrides = tuple(redact_override(override) for override in _texts(hydra.overrides.task))
     folder, sweep = Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN
     copies = sorted((folder / hydra.output_subdir).glob("*.yaml")) if hydra.output_subdir else []
-    copies += [Path(hydra.runtime.cwd, hydra.sweep.dir, "multirun.yaml")] if sweep else []
+    copies += [_sweep_folder(hydra) / "multirun.yaml"] if sweep else []
     return Cell(folder, tuple(copies), overrides, sweep)
 
 
@@ -113,10 +113,16 @@ def _texts(overrides: Any) -> list[str]:
 
 def _parent(hydra: HydraConf) -> dict[str, str]:
     """The reference of the sweep's parent run, which the launching process left in the sweep's folder."""
-    callback = hydra.callbacks.get("sweep")
-    if hydra.mode != RunMode.MULTIRUN or not callback:
-        return {}
-    return find_parent(Path(hydra.runtime.cwd, hydra.sweep.dir), str(callback.get("launch")))
+    return find_parent(_sweep_folder(hydra), _launch(hydra)) if hydra.mode == RunMode.MULTIRUN else {}
+
+
+def _sweep_folder(hydra: HydraConf) -> Path:
+    """The launching process's, also where what is swept (`paths.outputs=a,b`) lets a cell's config name another."""
+    return remembered_sweep(_launch(hydra)) or Path(hydra.runtime.cwd, hydra.sweep.dir)
+
+
+def _launch(hydra: HydraConf) -> str:
+    return str((hydra.callbacks.get("sweep") or {}).get("launch"))
 
 
 def _name(choices: Mapping[str, str], overrides: Sequence[str]) -> str:

@@ -21,6 +21,10 @@ _METRIC = re.compile(
     r"(channel/[^/]+/|slice/[^/]+/.+/)?(v2t/)?"
     r"((hit_rate|recall|ndcg)_at_[1-9]\d*|reciprocal_rank_at_10|(median_rank|median_rank_mean|mean_rank)(_truncated)?|queries)"
 )
+_FRACTION = re.compile(r"(^|/)(hit_rate_at|recall_at|ndcg_at|reciprocal_rank_at)_\d+$")
+_LARGEST = 1e12
+_WIDE = 0.5
+"""A tolerance of a fraction that lets nearly everything pass."""
 _FILE = {"experiment", "command", "source", "rows"}
 _ROW = {"name", "source", "where", "expect"}
 
@@ -115,7 +119,7 @@ class _Reader:
         if "where" in fields:
             where = self._mapping(where, f"{place}, where", None, set())
             for field, value in where.items():
-                if not isinstance(value, str | int | float):
+                if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
                     self._faults.add(f"{place}, where: {field} is {shown(value)}; wanted one value")
             if not where:
                 self._faults.add(f"{place}, where: nothing stands in it; leave it out for numbers of others")
@@ -132,9 +136,15 @@ class _Reader:
         fields = self._mapping(content, f"{place}, {metric}", {"value", "tolerance"}, {"value", "tolerance"})
         value, tolerance = (fields.get(name, 0) for name in ("value", "tolerance"))
         for name, number in (("value", value), ("tolerance", tolerance)):
-            if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < math.inf:
+            if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= _LARGEST:
                 self._faults.add(f"{place}, {metric}: {name} is {shown(number)}; wanted a number of at least 0")
                 return Wanted(0, 0)
+        if _FRACTION.search(metric) and value > 1:
+            self._faults.add(f"{place}, {metric}: value is {value:g}; wanted a fraction of at most 1, not per cent")
+        if _FRACTION.search(metric) and tolerance >= _WIDE:
+            self._faults.add(
+                f"{place}, {metric}: tolerance is {tolerance:g}; wanted a fraction below {_WIDE:g}, not per cent"
+            )
         return Wanted(float(value), float(tolerance))
 
     def _mapping(self, content: object, place: str, known: set[str] | None, needed: set[str]) -> dict[str, Any]:

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
 
 from glyphrank.errors import DataError
 from glyphrank.expected_files import Expected, Row, read_expected
+from glyphrank.expected_runs import Measured, Runs
 from glyphrank.faults import Blocks
 from glyphrank.outcome import Report
-from glyphrank.tracking.names import parameters, stored_value
 
 NEAR = 3
 """Tolerances within which a number is near."""
 
 _ROUNDING = 1e-9
 _HEAD = ("experiment", "row", "metric", "expected", "found", "difference", "")
-
-
-class Measured(Protocol):
-    """A finished run, of which the report alone is looked at."""
-
-    @property
-    def report(self) -> Report:
-        """What came of it."""
-        ...
 
 
 class Status(StrEnum):
@@ -74,10 +64,12 @@ class Verdict:
     Attributes:
         lines: in the order of the files.
         comparisons: names of rows that are looked at only when they are named.
+        runs: a sentence a row: which run it was held against, or why none where that is known.
     """
 
     lines: tuple[Line, ...]
     comparisons: tuple[str, ...]
+    runs: tuple[str, ...]
 
     @property
     def exit_code(self) -> int:
@@ -85,12 +77,13 @@ class Verdict:
         return int(any(line.status is Status.off or _is_lacking(line) for line in self.lines))
 
     def as_text(self) -> str:
-        """A line for each number, and a summary whose last line tells the worst."""
+        """A line for each number, one for each run, and a summary whose last line tells the worst."""
         table = [_HEAD, *map(_cells, self.lines)]
         widths = [max(len(row[column]) for row in table) for column in range(len(_HEAD))]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table
         ]
+        lines += self.runs
         counts = {status: sum(line.status is status for line in self.lines) for status in Status}
         lines.append(f"{len(self.lines)} numbers: " + ", ".join(f"{n} {status}" for status, n in counts.items()))
         if self.comparisons:
@@ -139,8 +132,8 @@ def expected_files(arguments: Sequence[str]) -> tuple[list[Path], list[str]]:
 def check_expected(runs: Sequence[Measured], files: Sequence[Path] = (), entries: Sequence[str] = ()) -> Verdict:
     """Holds runs against expected scores.
 
-    A row with a `where` is held against the last run whose choices and fields are those; one without, which holds
-    numbers of others for comparison, against the last run of its experiment, and only when it is named.
+    A row with a `where` is held against the last run that was made so (`expected_runs.Runs.match`); one without, which
+    holds numbers of others for comparison, against the last run of its experiment, and only when it is named.
 
     Args:
         runs: oldest first.
@@ -160,32 +153,23 @@ def check_expected(runs: Sequence[Measured], files: Sequence[Path] = (), entries
     unknown = [entry for entry in entries if entry not in names]
     if unknown:
         raise DataError(f"no row of expected scores is called {', '.join(unknown)}; wanted one of {', '.join(names)}")
-    fields = [parameters(run.report.choices, run.report.config) for run in runs]
+    known_runs = Runs(runs)
+    said: list[str] = []
     lines: list[Line] = []
     comparisons: list[str] = []
     for expected in known:
         for row in expected.rows:
             if row.name in entries or (not entries and row.where):
-                run = _match(expected, row, runs, fields)
-                lines += _lines(expected, row, run, named=bool(files or entries))
+                match = known_runs.match(expected, row)
+                lines += _lines(expected, row, match.run, named=bool(files or entries))
+                said += [f"run of {expected.experiment}, {row.name}: {match.said}"] if match.said else []
             elif not row.where and not entries:
                 comparisons.append(row.name)
-    return Verdict(tuple(lines), tuple(comparisons))
+    return Verdict(tuple(lines), tuple(comparisons), tuple(said))
 
 
 def _ours() -> list[Path]:
     return sorted(expected_folder().glob("*.yaml"))
-
-
-def _match(
-    expected: Expected, row: Row, runs: Sequence[Measured], fields: Sequence[Mapping[str, str]]
-) -> Measured | None:
-    """The last run that a row is about, None where there is none."""
-    wanted = {name: stored_value(value) for name, value in (row.where or {"experiment": expected.experiment}).items()}
-    for run, found in zip(reversed(runs), reversed(fields), strict=True):
-        if wanted.items() <= found.items():
-            return run
-    return None
 
 
 def _lines(expected: Expected, row: Row, run: Measured | None, named: bool) -> Iterator[Line]:

@@ -13,13 +13,13 @@ import numpy as np
 from glyphrank.errors import DataError
 from glyphrank.ids import nfc
 from glyphrank.ranking import reverse
-from glyphrank.records import Direction, IntArray, Task
+from glyphrank.records import BoolArray, Direction, IntArray, Task
 
 BY_ITEM = "item"
 ALONE = "none"
 
-_FEW = 10
-"""Groups below which resampling them says little."""
+FEW = 10
+"""Groups, by their effective number, below which resampling them says little."""
 
 
 @dataclass(frozen=True)
@@ -41,44 +41,60 @@ class Grouping:
 def groups_of(task: Task, direction: Direction, group: str) -> Grouping:
     """Groups of a task's queries (for `v2t`, of its items) as `metrics.group` says.
 
-    * `item`: queries that share a relevant item, directly or through others; where none do, each is alone. Judgements
-      of many relevant items may chain nearly all queries together, which would leave nothing to resample: where the
-      effective number of groups, (sum s)^2 / sum s^2 over sizes s, is below 10 for 10 queries or more, each is alone,
-      and the note says so.
+    * `item`: queries that share a relevant item, directly or through others; where none do, each is alone (see
+      `groups_by_item`).
     * `none`: each alone.
     * the name of a field of the queries: those with an equal value; a query without it is alone. An item goes by its
       own field, or else by that of the queries it is relevant to, if they agree.
+
+    Few groups, of an effective number below 10 for 10 queries or more, are kept, and the note says so.
 
     Raises:
         DataError: no query has such a field; those there are, are named.
     """
     asking = [entry.id for entry in (task.queries if direction is Direction.t2v else task.items)]
     relevant = task.relevant if direction is Direction.t2v else reverse(task.relevant)
-    useful = {nfc(name) for name, found in relevant.items() if found}
-    counted = np.array([nfc(name) in useful for name in asking])
-    alone = np.arange(len(asking))
-    if group == ALONE:
-        return Grouping(alone, int(counted.sum()), None)
-    by_item = group == BY_ITEM
-    numbers = connected(asking, relevant) if by_item else _numbered(_labels(task, direction, group))
-    sizes = np.bincount(numbers[counted])
-    sizes = sizes[sizes > 0]
-    effective = float(sizes.sum() ** 2 / np.sum(sizes**2)) if len(sizes) else 0.0
-    if effective >= _FEW or counted.sum() < _FEW:
-        return Grouping(numbers, len(sizes), None)
     asker = "queries" if direction is Direction.t2v else "items"
-    if by_item:
-        note = (
-            f"shared judgements chain the {len(sizes)} groups of {counted.sum()} {asker} so much that they count as "
-            f"{effective:.1f}, so each is resampled alone and intervals may be too narrow; metrics.group=none says the "
-            "same on purpose, the name of a field groups by it"
-        )
-        return Grouping(alone, int(counted.sum()), note)
+    if group == BY_ITEM:
+        return groups_by_item(asking, relevant, asker)
+    counted = _counted(asking, relevant)
+    if group == ALONE:
+        return Grouping(np.arange(len(asking)), int(counted.sum()), None)
+    return _kept(_numbered(_labels(task, direction, group)), counted, asker)
+
+
+def groups_by_item(query_ids: Sequence[str], relevant: Mapping[str, Iterable[str]], asker: str = "queries") -> Grouping:
+    """Groups of queries that share a relevant item, directly or through others; of few, the note says so.
+
+    Judgements of many relevant items may chain most queries together, which would leave little to resample: where one
+    group holds more than half of 10 or more queries with a relevant item, each is alone, and the note says so.
+
+    Args:
+        query_ids, relevant: as for `connected`.
+        asker: what the note calls the queries.
+    """
+    numbers, counted = connected(query_ids, relevant), _counted(query_ids, relevant)
+    sizes, total = np.unique(numbers[counted], return_counts=True)[1], int(counted.sum())
+    if total < FEW or 2 * sizes.max() <= total:
+        return _kept(numbers, counted, asker)
     note = (
-        f"metrics.group={group} makes {len(sizes)} groups of {counted.sum()} {asker}, which count as {effective:.1f}: "
-        "too few for intervals and tests that can be trusted"
+        f"shared judgements chain {sizes.max()} of {total} {asker} with relevant ones into one group (of "
+        f"{len(sizes)}), so each is resampled alone and intervals may be too narrow"
     )
-    return Grouping(numbers, len(sizes), note)
+    return Grouping(np.arange(len(query_ids)), total, note)
+
+
+def effective_number(groups: IntArray) -> float:
+    """How many groups of one size tell as much as these, of sizes s: (sum s)^2 / sum s^2; 0 without any.
+
+    Args:
+        groups: (q,) equal numbers belong together.
+
+    >>> effective_number(np.array([0, 0, 1, 1])), effective_number(np.array([0, 0, 0, 5]))
+    (2.0, 1.6)
+    """
+    sizes = np.unique(groups, return_counts=True)[1]
+    return float(sizes.sum() ** 2 / np.sum(sizes**2)) if len(sizes) else 0.0
 
 
 def connected(query_ids: Sequence[str], relevant: Mapping[str, Iterable[str]]) -> IntArray:
@@ -97,6 +113,22 @@ def connected(query_ids: Sequence[str], relevant: Mapping[str, Iterable[str]]) -
             if first != query:
                 parent[_root(parent, query)] = _root(parent, first)
     return _numbered([_root(parent, query) for query in range(len(query_ids))])
+
+
+def _counted(query_ids: Sequence[str], relevant: Mapping[str, Iterable[str]]) -> BoolArray:
+    """(q,) whether something is relevant to a query."""
+    useful = {nfc(name) for name, found in relevant.items() if found}
+    return np.array([nfc(name) in useful for name in query_ids], dtype=np.bool_)
+
+
+def _kept(numbers: IntArray, counted: BoolArray, asker: str) -> Grouping:
+    """These groups, with a note where those that count are too few."""
+    total, count, effective = int(counted.sum()), len(np.unique(numbers[counted])), effective_number(numbers[counted])
+    if effective >= FEW or total < FEW:
+        return Grouping(numbers, count, None)
+    count_as = "" if np.isclose(effective, count) else f", which count as {effective:.1f}"
+    made = f"{count} group{'s' * (count != 1)} of {total} {asker}"
+    return Grouping(numbers, count, f"{made}{count_as}: too few for intervals and tests that can be trusted")
 
 
 def _root(parent: list[int], member: int) -> int:

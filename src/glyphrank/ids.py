@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
 from glyphrank.errors import DataError
+
+SHORTEST = 6
+"""Characters that are enough of a run's id or of an identity to name it."""
 
 
 def nfc(text: str) -> str:
@@ -31,3 +35,8 @@ def unique(ids: Iterable[str], kind: str, task: str) -> set[str]:
             raise DataError(f"{task}: the {kind} id {published!r} stands twice{form}; ids must be unique")
         seen[normal] = published
     return set(seen)
+
+
+def is_beginning(text: str) -> bool:
+    """Whether a text may be a run's id or an identity, or enough of its beginning."""
+    return bool(re.fullmatch(rf"[0-9a-f]{{{SHORTEST},32}}", text))

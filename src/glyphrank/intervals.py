@@ -5,8 +5,9 @@ Which interval: the mean of zeros and ones over ungrouped queries has Wilson's (
 fractions under the tie rule `average`, whatever is grouped) has the seeded percentile bootstrap over groups (Efron &
 Tibshirani 1993; see `resampling`). Two limits of it:
 
-* Where all queries have 0, or all have 1, every resample is alike, and a bootstrap would claim to be certain. There it
-  is Wilson's interval over the number of groups. Ranks that are all alike have an interval without width.
+* Where the values of all queries, or the means of all groups, are equal, every resample is alike, and a bootstrap would
+  claim to be certain. There a share has Wilson's interval over the number of groups, of which the share (a fraction of
+  a group, perhaps) succeeds. Ranks that are all alike have an interval without width.
 * One group cannot be resampled: what would need it then has no interval, and its name is left out.
 """
 
@@ -27,6 +28,9 @@ from glyphrank.ties import Numbers
 
 _TRUNCATED = "_truncated"
 _WORST = 0.05
+_ROUNDING = 1e-12
+_SAME = 1e-9
+"""A width of an interval that rounding alone may give it."""
 
 
 class _Summary(Enum):
@@ -114,9 +118,15 @@ def _samples(run: Mapping[str, Numbers], kept: BoolArray, ending: str) -> dict[s
     for name, summary in _OF_RANKS.items() if kept.any() else ():
         samples[f"{name}{ending}"] = _Sample(run["best_rank"][kept], summary)
     ranks = run["best_rank"][kept][:, None]
-    if kept.any() and medians(ranks, Median.mean_of_middles) == medians(ranks, Median.upper_middle):
+    if kept.any() and _are_alike(ranks):
         del samples[f"median_rank_mean{ending}"]
     return samples if kept.any() else {}
+
+
+def _are_alike(ranks: Numbers) -> bool:
+    """Whether both medians of ranks, (q, 1), are the same but for rounding."""
+    upper, middle = (float(medians(ranks, median)[0]) for median in (Median.upper_middle, Median.mean_of_middles))
+    return math.isclose(middle, upper, rel_tol=_ROUNDING)
 
 
 def _column(metric: str, values: Mapping[str, Numbers]) -> tuple[Numbers, _Summary]:
@@ -149,7 +159,8 @@ def _intervals(samples: Sequence[_Sample], groups: IntArray) -> list[Interval | 
         median = _MEDIANS.get(kinds[0])
         ends = mean_intervals(stacked, groups) if median is None else median_intervals(stacked, groups, median)
         for number, (low, high) in zip(open_ones, ends.tolist(), strict=True):
-            found[number] = (low, high)
+            alike = high - low <= _SAME and samples[number].summary is _Summary.share
+            found[number] = wilson(min(low, 1) * count, count) if alike else (low, high)
     return found
 
 

@@ -22,6 +22,7 @@ logger = logging.getLogger("glyphrank")
 
 _launcher = 0
 _failed: list[tuple[Cell, BaseException]] = []
+_results: list[Path] = []
 
 
 def begin() -> None:
@@ -42,6 +43,11 @@ def exit_code() -> int:
     return 1
 
 
+def result() -> Path | None:
+    """Absolute folder of the result that the last cell of this process gave or took; None where it failed."""
+    return _results[-1] if _results else None
+
+
 def job(config: Any) -> float:
     """One cell, from the config that Hydra composed: builds and runs it, prints its table, returns the primary metric.
 
@@ -52,6 +58,7 @@ def job(config: Any) -> float:
     from glyphrank.redaction import redact_file
     from glyphrank.tracking.interruptions import Killed
 
+    _results.clear()
     cell = current_cell()
     try:
         for path in cell.copies:
@@ -94,6 +101,7 @@ def perform(run: Run, start: Start, folder: Path) -> float:
         tracked.log(report, folder, done.reused)
         if tracked.reference:
             results.remember_run(store, report.identity, tracked.reference)
+    _results.append(store.absolute() / report.identity)
     show(report, done.reused, sys.stdout)
     sys.stdout.write(f"files: {folder}\n")
     if tracked.dashboard:

@@ -20,6 +20,9 @@ from glyphrank.uncertainty import groupings_of, notes_of_groups
 MOST_VALUES = 50
 """A field of more values than this is no slice but a text of its own, such as a reference answer."""
 
+LONGEST_VALUE = 200
+"""A field with a value of more characters than this is none either."""
+
 POOR = (TextState.thin, TextState.image_only, TextState.blank, TextState.garbled)
 """States of a text that a reader of the numbers is told of."""
 
@@ -52,7 +55,7 @@ def slice_fields(task: Task, directions: Iterable[Direction]) -> dict[Direction,
     """By what the askers of each direction are broken down.
 
     Those are fields of the queries; items that ask are broken down by those of them that they have too. Fields of items
-    alone are no slices, nor is a field of more than `MOST_VALUES` values.
+    alone are no slices, nor is a field of more than `MOST_VALUES` values or of longer ones than `LONGEST_VALUE`.
     """
     forward = {field: values for field, values in _fields(task.queries) if _is_slice(values)}
     backward = {field: values for field, values in _fields(task.items) if field in forward}
@@ -245,7 +248,8 @@ def notes_of(counts: Mapping[str, int], cutoffs: Sequence[int] = ()) -> list[str
         "failed_queries": "queries without a usable vector, which retrieve nothing in channel text",
         "visual_truncated_queries": "queries longer than the encoder of channel visual reads",
         "visual_failed_queries": "queries without a usable vector, which retrieve nothing in channel visual",
-        "fields_left_out": f"fields of queries with more than {MOST_VALUES} values, which are no slices",
+        "fields_left_out": f"fields of queries with more than {MOST_VALUES} values, or with one of more than "
+        f"{LONGEST_VALUE} characters, which are no slices",
     }
     notes = [f"{sentence}: {counts[name]}" for name, sentence in sentences.items() if counts.get(name)]
     return notes + _beyond(counts, max(*cutoffs, *ALWAYS))
@@ -268,4 +272,4 @@ def _fields(queries: Sequence[Query] | Sequence[Item]) -> Iterator[tuple[str, di
 
 
 def _is_slice(values: Mapping[str, str]) -> bool:
-    return len(set(values.values())) <= MOST_VALUES
+    return len(set(values.values())) <= MOST_VALUES and max(map(len, values.values())) <= LONGEST_VALUE

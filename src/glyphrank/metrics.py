@@ -10,6 +10,7 @@ their ratios only, so any finite size will do; a cut-off beyond the gallery sees
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -272,7 +273,7 @@ def summary(values: Mapping[str, Numbers], chosen: IntArray, truncated: bool = F
     ending = "_truncated" if truncated else ""
     upper, middle = float(best[len(best) // 2]), float(np.median(best))
     found[f"median_rank{ending}"] = upper
-    if middle != upper:
+    if not math.isclose(middle, upper, rel_tol=_SAME):
         found[f"median_rank_mean{ending}"] = middle
     found[f"mean_rank{ending}"] = float(np.mean(best))
     return found

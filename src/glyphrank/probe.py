@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from glyphrank.channels import Part
+from glyphrank.devices import choose_device
 from glyphrank.encoders.precision import Precision
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.indexes.exact import Exact
@@ -103,12 +104,12 @@ def probe_lines(probe: Probe) -> list[str]:
 
 
 def write_probe(folder: Path, run: Run, probe: Probe) -> None:
-    """Writes `probe.json` into a result's folder, whole or not at all, with the device that was asked for.
+    """Writes `probe.json` into a result's folder, whole or not at all, with the device that it was made on.
 
     Raises:
         DataError: it cannot be written.
     """
-    text = json.dumps({"device": run.runtime.device, "channels": probe}, indent=2, allow_nan=False)
+    text = json.dumps({"device": _device(run), "channels": probe}, indent=2, allow_nan=False)
     try:
         replace_whole(folder / PROBE, lambda path: path.write_text(f"{text}\n", encoding="utf-8"))
     except OSError as error:
@@ -117,14 +118,14 @@ def write_probe(folder: Path, run: Run, probe: Probe) -> None:
 
 
 def stored_probe(folder: Path, run: Run) -> dict[str, dict[str, float]] | None:
-    """What a result's probe says of the ways of encoding that a run asks for, on the device that it asks for.
+    """What a result's probe says of the ways of encoding that a run asks for, on the device that it would take here.
 
     None where it lacks one of them, is of another device, or is not there; then the sample is encoded again.
     """
     found: dict[str, dict[str, float]] = {}
     try:
         stored = json.loads((folder / PROBE).read_text(encoding="utf-8"))
-        if stored["device"] != run.runtime.device:
+        if stored["device"] != _device(run):
             return None
         for channel in run.channels:
             for way in _ways(run, channel):
@@ -133,9 +134,18 @@ def stored_probe(folder: Path, run: Run) -> dict[str, dict[str, float]] | None:
                 if not of_way:
                     return None
                 found.setdefault(channel, {}).update(of_way)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ConfigError):
         return None
     return found
+
+
+def _device(run: Run) -> str:
+    """Where the vectors of a run are made here: `auto` is another device on another machine; "" without vectors.
+
+    Raises:
+        ConfigError: the device is not on this machine.
+    """
+    return choose_device(run.runtime.device) if any(_ways(run, channel) for channel in run.channels) else ""
 
 
 def _ways(run: Run, channel: str) -> dict[str, tuple[Any, Runtime]]:

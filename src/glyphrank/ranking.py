@@ -20,7 +20,7 @@ from glyphrank.trec import escaped
 _CELLS = 2**18
 """Scores that are compared at once, so that they stay in the processor's cache."""
 _ACROSS = 4096
-"""Queries at once where rows lie across memory: fewer would read it in pieces."""
+"""Queries at once where rows lie across memory: fewer would read it in pieces, for more than `_CELLS` is no room."""
 _GATHERED = 256
 """Queries at once whose scores have to be copied there."""
 _TALL = 255

@@ -33,7 +33,8 @@ _NO_SECRET = frozenset({"", "null", "None", "~", "true", "True", "false", "False
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _USER_INFO = re.compile(
-    r"""(?<=://)(?:[^\s/@:"'<>]*:(?!\d+(?:[/?#\s"',)\]}]|$))(?:(?!\w://)(?:[^\s"'<>]|["'](?![,:;)\]}\s]|$)))*@"""
+    r"""(?:(?<=://)|(?<=\w\w:/)(?!/))"""  # a path has one slash
+    r"""(?:[^\s/@:"'<>]*:(?!\d+(?:[/?#\s"',)\]}]|$))(?:(?!\w://)(?:[^\s"'<>]|["'](?![,:;)\]}\s]|$)))*@"""
     r"""|[^\s/?#"'<>]*@)"""  # the first: a password, in which @ / ? # may stand unescaped
 )
 _BEARER = re.compile(r"\b(?P<kind>Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}")

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from glyphrank.errors import DataError
-from glyphrank.grouping import BY_ITEM, Grouping, groups_of
+from glyphrank.grouping import ALONE, BY_ITEM, Grouping, groups_by_item
 from glyphrank.ids import nfc
 from glyphrank.intervals import intervals, tail_share
 from glyphrank.measure import notes_of_bounds
 from glyphrank.metrics import ALWAYS, bounds, evaluate, per_query
 from glyphrank.ranked_lists import Lists, Pairs, rank_lists
 from glyphrank.ranking import id_order
-from glyphrank.records import Direction, Item, Query, Ranks, Task
+from glyphrank.records import IntArray, Ranks
 from glyphrank.ties import Numbers, TieRule, tied_queries
 from glyphrank.trec import Qrels, Run, read_qrels, read_run
 
@@ -63,7 +63,7 @@ def score(
     at_the_end = _tied_at_the_end(ranks)
     found = len(np.unique(ranks.query[ranks.retrieved]))
     ranks = replace(ranks, truncated=bool(at_the_end) or found < len(np.unique(ranks.query)))
-    grouping = groups_of(_task(judged, gallery), Direction.t2v, group)
+    grouping = groups_by_item(tuple(judged.gains), judged.gains) if group == BY_ITEM else _alone(judged)
     counts = {**_counts(lists, judged, ranks, grouping), "queries_tied_at_the_end": at_the_end}
     limits = bounds(ranks, cutoffs, ties)
     return {
@@ -74,10 +74,28 @@ def score(
         "counts": counts,
         "notes": [
             *_notes(counts, ranks, [*cutoffs, *ALWAYS]),
-            *_notes_of_groups(grouping, counts),
+            *_notes_of_groups(grouping, counts, group),
             *notes_of_bounds(limits),
         ],
     }
+
+
+@dataclass(frozen=True)
+class _List:
+    """One query's ranking.
+
+    Attributes:
+        items: distinct, in NFC.
+        scores: (n,) float64, the best of each item.
+        order: (n,) each item's place among them by its id as the file holds it (`ranking.id_order`).
+    """
+
+    items: tuple[str, ...]
+    scores: Numbers
+    order: IntArray
+
+
+_NO_LIST = _List((), np.empty(0), np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -85,31 +103,39 @@ class _Lists:
     """The lists of a run.
 
     Attributes:
-        kept: query id -> {item id: (the best of its scores, the id as the file holds it)}, ids in NFC.
+        kept: query id -> its list, ids in NFC.
         repeats: how many lines repeated an item of their list.
     """
 
-    kept: Mapping[str, Mapping[str, tuple[float, str]]]
+    kept: Mapping[str, _List]
     repeats: int
 
 
 def _lists(run: Run) -> _Lists:
-    kept: dict[str, dict[str, tuple[float, str]]] = {}
-    lines = 0
-    for query, items in run.items.items():
-        lines += len(items)
-        own = kept.setdefault(nfc(query), {})
-        for item, value, written in zip(map(nfc, items), run.scores[query], run.written[query], strict=True):
+    names: dict[str, list[str]] = {}
+    for query in run.items:
+        names.setdefault(nfc(query), []).append(query)
+    kept = {query: _list(run, written) for query, written in names.items()}
+    lines = sum(map(len, run.items.values()))
+    return _Lists(kept, lines - sum(len(found.items) for found in kept.values()))
+
+
+def _list(run: Run, names: Iterable[str]) -> _List:
+    """The list of a query that goes by these names in the run."""
+    own: dict[str, tuple[float, str]] = {}
+    for query in names:
+        for item, value, written in zip(map(nfc, run.items[query]), run.scores[query], run.written[query], strict=True):
             own[item] = max((value, written), own.get(item, (value, written)))
-    return _Lists(kept, lines - sum(map(len, kept.values())))
+    scores = np.array([value for value, _ in own.values()], dtype=np.float64)
+    return _List(tuple(own), scores, id_order([written for _, written in own.values()]))
 
 
-def _check_overlap(lists: Mapping[str, Iterable[str]], judged: Qrels, run: Path, qrels: Path) -> None:
+def _check_overlap(lists: Mapping[str, _List], judged: Qrels, run: Path, qrels: Path) -> None:
     """Refuses a run that speaks of other ids than the judgements do."""
     queries = {nfc(query) for query in judged.gains}
     if not queries & lists.keys():
         raise _foreign("queries", lists, queries, run, qrels)
-    listed = {item for items in lists.values() for item in items}
+    listed = {item for found in lists.values() for item in found.items}
     items = {nfc(item) for item in _judged_items(judged)}
     if listed & items:
         return
@@ -140,15 +166,12 @@ def _bare(name: str) -> str:
 
 def _ranks(lists: _Lists, judged: Qrels, gallery: Mapping[str, int]) -> Ranks:
     """Ranks of all judged queries; the gallery is every item that run or judgements name."""
-    asked: list[Mapping[str, tuple[float, str]]] = [lists.kept.get(nfc(query), {}) for query in judged.gains]
-    written = [name for found in asked for _, name in found.values()]
-    distinct = list(dict.fromkeys(written))
-    place = dict(zip(distinct, id_order(distinct).tolist(), strict=True))
+    asked = [lists.kept.get(nfc(query), _NO_LIST) for query in judged.gains]
     given = Lists(
-        starts=np.cumsum([0, *map(len, asked)]),
-        items=np.array([gallery[item] for found in asked for item in found], dtype=np.int64),
-        scores=np.array([value for found in asked for value, _ in found.values()], dtype=np.float64),
-        order=np.array([place[name] for name in written], dtype=np.int64),
+        starts=np.cumsum([0, *(len(found.items) for found in asked)]),
+        items=np.fromiter((gallery[item] for found in asked for item in found.items), dtype=np.int64),
+        scores=np.concatenate([found.scores for found in asked]),
+        order=np.concatenate([found.order for found in asked]),
     )
     pairs = Pairs(
         query=np.repeat(np.arange(len(judged.gains)), [len(gains) for gains in judged.gains.values()]),
@@ -158,10 +181,8 @@ def _ranks(lists: _Lists, judged: Qrels, gallery: Mapping[str, int]) -> Ranks:
     return rank_lists(tuple(judged.gains), tuple(gallery), given, pairs)
 
 
-def _task(judged: Qrels, gallery: Iterable[str]) -> Task:
-    """The judgements as a task, of which nothing but who shares what is known."""
-    queries = tuple(Query(name, "") for name in judged.gains)
-    return Task("the judgements", queries, tuple(Item(name, None, None) for name in gallery), judged.gains, "")
+def _alone(judged: Qrels) -> Grouping:
+    return Grouping(np.arange(len(judged.gains)), sum(map(bool, judged.gains.values())), None)
 
 
 def _certainty(ranks: Ranks, values: Mapping[str, Numbers], grouping: Grouping) -> dict[str, Any]:
@@ -189,7 +210,7 @@ def _judged_items(judged: Qrels) -> list[str]:
 
 def _gallery(lists: _Lists, judged_items: Iterable[str]) -> dict[str, int]:
     """Every item that run or judgements name, in NFC, with its number."""
-    listed = (item for found in lists.kept.values() for item in found)
+    listed = (item for found in lists.kept.values() for item in found.items)
     every = itertools.chain(listed, map(nfc, judged_items))
     return {item: number for number, item in enumerate(dict.fromkeys(every))}
 
@@ -237,15 +258,14 @@ def _notes(counts: Mapping[str, int], ranks: Ranks, cutoffs: Sequence[int]) -> l
     return notes
 
 
-def _notes_of_groups(grouping: Grouping, counts: Mapping[str, int]) -> list[str]:
-    """Which queries the intervals take together, where any, and why not where they should."""
-    if grouping.note:
-        return [
-            "shared judgements chain nearly all queries together, so intervals take each alone and may be too narrow"
-        ]
+def _notes_of_groups(grouping: Grouping, counts: Mapping[str, int], group: str) -> list[str]:
+    """Which queries the intervals take together, where any, and what speaks against it."""
+    notes = []
     if "groups" in counts:
-        return [
-            f"intervals take queries that share a relevant item together, in {grouping.count} groups (--group none: "
+        notes.append(
+            f"intervals take queries that share a relevant item together, in {grouping.count} groups (--group {ALONE}: "
             "each alone)"
-        ]
-    return []
+        )
+    if grouping.note:
+        notes.append(f"{grouping.note} (--group {group})")
+    return notes

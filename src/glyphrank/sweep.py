@@ -9,14 +9,15 @@ from __future__ import annotations
 import copy
 import logging
 import math
-import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
@@ -25,19 +26,19 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from glyphrank.config import build_parts
-from glyphrank.errors import ConfigError, DataError
+from glyphrank.job import result
 from glyphrank.redaction import redact_file, redact_override
-from glyphrank.report.cells import CellRecord, State, read_cells, write_cell
+from glyphrank.report.cells import CELLS, CellRecord, State, launch_folder, read_cells, write_cell
 from glyphrank.runtime import Runtime
+from glyphrank.sweep_cells import COMPARISON, summarise
 from glyphrank.tracking import TrackedRun, Tracker
 from glyphrank.tracking.interruptions import Interruptions, Killed
-from glyphrank.tracking.parents import PARENT_FILE, write_parent
+from glyphrank.tracking.parents import remember_sweep, write_parent
 from glyphrank.tracking.start import Start
 from glyphrank.tracking.untracked import Untracked, UntrackedRun
 
-if TYPE_CHECKING:
-    from glyphrank.report.compared import Comparison
-    from glyphrank.report.finished import Finished
+MULTIRUN = "multirun.yaml"
+"""What was asked for, as Hydra writes it into the sweep's folder; the launch's own is kept without secrets."""
 
 logger = logging.getLogger("glyphrank")
 
@@ -50,35 +51,47 @@ class Sweep(Callback):
     """What Hydra calls; named in `conf/config.yaml`, pickled into the workers of a launcher.
 
     Nothing that goes wrong here ends a sweep.
+
+    Attributes:
+        began: when the command began, in seconds since 1970.
+        folder: the sweep's in the launching process, known once it begins; a cell's own config may name another.
     """
 
     def __init__(self, launch: str) -> None:
         self.launch = launch
+        self.began = time.time()
+        self.folder: Path | None = None
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Opens the parent run, unless `concluding` is not there to end it."""
         if _open:
-            _open[-1].begin(config, self.launch)
+            self.folder = _open[-1].begin(config, self.launch)
 
     def on_job_start(self, config: DictConfig, **kwargs: Any) -> None:
-        """Records a cell of a sweep as running; a single run leaves no record."""
-        self._record(config, State.running)
+        """Records a cell of a sweep as running, and tells the process where the sweep is; a single run leaves none."""
+        if config.hydra.mode == RunMode.MULTIRUN:
+            if _open:
+                _open[-1].ran += 1
+            remember_sweep(self.launch, self._sweep(config))
+            self._record(config, State.running)
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
         """Records what became of a cell."""
-        value = job_return.return_value if job_return.status is JobStatus.COMPLETED else None
-        finished = isinstance(value, float) and not math.isnan(value)  # as `job` says that a cell failed
-        self._record(config, State.finished if finished else State.failed)
+        if config.hydra.mode == RunMode.MULTIRUN:
+            value = job_return.return_value if job_return.status is JobStatus.COMPLETED else None
+            finished = isinstance(value, float) and not math.isnan(value)  # as `job` says that a cell failed
+            self._record(config, State.finished if finished else State.failed, str(result() or "") if finished else "")
 
-    def _record(self, config: DictConfig, state: State) -> None:
-        hydra = config.hydra
-        if hydra.mode != RunMode.MULTIRUN:
-            return
-        sweep, folder = Path(hydra.runtime.cwd, hydra.sweep.dir), Path(hydra.runtime.output_dir)
-        inside = folder.relative_to(sweep) if folder.is_relative_to(sweep) else folder
+    def _record(self, config: DictConfig, state: State, stored: str = "") -> None:
+        hydra, sweep = config.hydra, self._sweep(config)
+        folder = Path(hydra.runtime.output_dir)
+        inside = str(folder.relative_to(sweep) if folder.is_relative_to(sweep) else folder)
         overrides = tuple(redact_override(override) for override in _texts(hydra.overrides.task))
-        record = CellRecord(self.launch, hydra.job.num, str(inside), overrides, state)
-        write_cell(sweep, record)
+        shown = redact_override(inside)  # a subdir may be made of overrides
+        write_cell(sweep, CellRecord(self.launch, self.began, hydra.job.num, shown, overrides, state, stored))
+
+    def _sweep(self, config: DictConfig) -> Path:
+        return self.folder or Path(config.hydra.runtime.cwd, config.hydra.sweep.dir)
 
 
 @contextmanager
@@ -87,7 +100,8 @@ def concluding() -> Iterator[None]:
 
     The cells that finished are compared, on the terminal, in the sweep's folder and in the parent run, which ends
     FINISHED, FAILED where a cell failed or an exception ended the sweep, and KILLED by a signal or Ctrl-C. A sweep
-    that is ended from outside ends its parent run first, since what asks it to end may not wait for a table.
+    that is ended from outside ends its parent run first, since what asks it to end may not wait for a table. A sweep
+    that has no cells leaves no parent run.
     """
     sweep = _Open(ExitStack())
     _open.append(sweep)
@@ -95,6 +109,7 @@ def concluding() -> Iterator[None]:
         with suppress(CellsFailedError), sweep.stack:
             yield
             sweep.conclude(None)
+        sweep.forget_if_empty()
     except BaseException as error:
         sweep.conclude(error)
         raise
@@ -108,32 +123,49 @@ class _Open:
 
     Attributes:
         stack: what it opens is put here, and closed by `concluding`.
-        folder: of the sweep; None before it begins.
+        folder: of the sweep, which may be one that a person uses for other things; None before it begins.
+        here: whether this process runs the cells itself.
+        ran: how many cells began in this process.
     """
 
     stack: ExitStack
     folder: Path | None = None
     launch: str = ""
     tracked: TrackedRun = field(default_factory=UntrackedRun)
+    here: bool = False
+    ran: int = 0
     concluded: bool = False
 
-    def begin(self, config: DictConfig, launch: str) -> None:
-        """Opens the parent run and leaves its reference in the sweep's folder."""
-        folder = Path(config.hydra.runtime.cwd, config.hydra.sweep.dir)
+    def begin(self, config: DictConfig, launch: str) -> Path | None:
+        """Opens the parent run and leaves its reference in the sweep's folder, which it returns."""
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_parent(folder, launch, {})
-        except OSError:  # Hydra meets it next, and says so
-            return
+            folder = Path(config.hydra.runtime.cwd, config.hydra.sweep.dir)
+            for name in COMPARISON if (folder / CELLS).is_dir() else ():
+                (folder / name).unlink(missing_ok=True)  # an earlier sweep's, not a person's own
+            own = launch_folder(folder, launch)
+            own.mkdir(parents=True, exist_ok=True)
+            OmegaConf.save(config, own / MULTIRUN)
+            redact_file(own / MULTIRUN)
+        except (OSError, OmegaConfBaseException):  # Hydra meets it next, and says so
+            return None
         self.folder, self.launch = folder, launch
+        self.here = str(config.hydra.launcher.get("_target_")).endswith(".BasicLauncher")
         self.stack.enter_context(Interruptions().watched())
         try:
-            parts = _parts(config)
-            context = (parts.tracking or Untracked()).start(_start(config), parts.runtime)
-            self.tracked = self.stack.enter_context(context)
-            write_parent(folder, launch, self.tracked.reference)
+            self._open_parent(config, folder)
         except Exception as error:  # of a store, or of the config; Hydra would warn in its own words
             logger.error("the sweep has no parent run: %s", str(error).partition("\n")[0] or type(error).__name__)
+        return folder
+
+    def _open_parent(self, config: DictConfig, folder: Path) -> None:
+        parts = _parts(config)
+        apart = _stores_apart(config, parts.tracking)
+        if apart:
+            logger.warning("the sweep has no parent run, since its cells go to several stores: %s", " ".join(apart))
+            return
+        context = (parts.tracking or Untracked()).start(_start(config), parts.runtime)
+        self.tracked = self.stack.enter_context(context)
+        write_parent(folder, self.launch, self.tracked.reference)
 
     def conclude(self, error: BaseException | None) -> None:
         """Compares the cells and hands the result on, once; raises `CellsFailedError` where no other error is there."""
@@ -144,34 +176,48 @@ class _Open:
         if not cells and isinstance(error, HydraException | OmegaConfBaseException):
             self.tracked.discard()  # refused before anything ran, as a single run is, which leaves none either
             return
-        ended = (State.finished, State.running) if isinstance(error, KeyboardInterrupt | Killed) else (State.finished,)
+        if error is None and self._is_empty(cells):
+            return
+        interrupted = isinstance(error, KeyboardInterrupt | Killed)
+        ended = (State.finished, State.running) if interrupted or error is None else (State.finished,)
         failed = sum(cell.state not in ended for cell in cells)
         try:
-            self._summarise(self.folder, cells, failed)
+            self._summarise(self.folder, cells, failed, [] if interrupted else self._unknown(self.folder, cells, error))
         except Exception:
             logger.exception("the sweep's cells could not be compared; their results lie in %s", self.folder)
         if failed and error is None:
             raise CellsFailedError(f"{failed} of {len(cells)} cells failed")
 
-    def _summarise(self, folder: Path, cells: Sequence[CellRecord], failed: int) -> None:
-        metrics = {"cells": float(len(cells)), "failed_cells": float(failed)}
-        finished = [cell for cell in cells if cell.state is State.finished]
-        complete = bool(finished) and len(finished) == len(cells)
-        tags = {"complete": str(complete).lower()}
-        runs, notes = _read(folder, finished)
-        comparison = _compared(runs, notes)
-        if comparison is not None:
-            best = next(run for run in runs if run.name == comparison.best)
-            cell = next(cell for cell in finished if _called(cell) == comparison.best)
-            metrics[comparison.metric] = best.report.metrics[comparison.metric]
-            tags["best_cell"] = " ".join([f"#{cell.number}", *cell.overrides])
-            _show(folder, comparison)
-        for note in notes:
-            logger.warning("%s", note)
-        if notes:
-            tags["notes"] = "\n".join(notes)
-        redact_file(folder / "multirun.yaml")
-        self.tracked.summarise(metrics, tags, _files(folder))
+    def forget_if_empty(self) -> None:
+        """Discards the parent run, which has ended, of a sweep that had no cells."""
+        if self.folder is not None and self._is_empty(read_cells(self.folder, self.launch)):
+            logger.warning("the sweep has no cells: nothing was run")
+            self.tracked.discard()
+
+    def _is_empty(self, cells: Sequence[CellRecord]) -> bool:
+        return self.here and not self.ran and not cells
+
+    def _unknown(self, folder: Path, cells: Sequence[CellRecord], error: BaseException | None) -> list[str]:
+        """What the records do not tell of the cells, where nobody asked the sweep to end."""
+        notes = []
+        if not cells:
+            notes.append(f"nothing is known of the sweep's cells: no record of one lies in {folder / CELLS}")
+        if self.ran > len(cells):
+            notes.append(f"cells that began here and left no record: {self.ran - len(cells)}")
+        silent = [] if error else [cell.name for cell in cells if cell.state is State.running]
+        if silent:
+            notes.append(f"left out, for how they ended could not be recorded: {', '.join(silent)}")
+        return notes
+
+    def _summarise(self, folder: Path, cells: Sequence[CellRecord], failed: int, notes: Sequence[str]) -> None:
+        found = summarise(folder, self.launch, cells, notes)
+        metrics, tags = {"cells": float(max(self.ran, len(cells))), **found.metrics}, found.tags
+        if cells:
+            metrics["failed_cells"] = float(failed)
+        if self.ran > len(cells):
+            tags["complete"] = "false"
+        redact_file(folder / MULTIRUN)
+        self.tracked.summarise(metrics, tags, [*found.files, launch_folder(folder, self.launch) / MULTIRUN])
 
 
 _open: list[_Open] = []
@@ -225,45 +271,19 @@ def _texts(overrides: Any) -> list[str]:
     return [str(override) for override in plain] if isinstance(plain, list) else []
 
 
-def _read(folder: Path, cells: Sequence[CellRecord]) -> tuple[list[Finished], list[str]]:
-    """The results of cells, and why others are not there."""
-    from glyphrank.report.finished import read_finished
+def _stores_apart(config: DictConfig, tracking: Tracker | None) -> list[str]:
+    """The overrides, secrets removed, by which the cells of a sweep go to other stores or experiments than each other.
 
-    runs, notes = [], []
-    for cell in cells:
-        try:
-            runs.append(read_finished(folder / cell.folder, _called(cell)))
-        except DataError as error:
-            notes.append(f"{_called(cell)} is not compared: {error}")
-    return runs, notes
+    Raises:
+        HydraException: of an override that cannot be read.
+    """
+    from glyphrank.tracking.local import Local
 
-
-def _called(cell: CellRecord) -> str:
-    return f"cell {cell.number}"
-
-
-def _compared(runs: Sequence[Finished], notes: list[str]) -> Comparison | None:
-    """None where there is nothing, or where the cells cannot be compared; a note says why."""
-    from glyphrank.compare import compare
-
-    if not runs:
-        return None
-    try:
-        return compare(runs)
-    except (ConfigError, DataError) as error:
-        notes.append(f"the sweep's cells are not compared: {error}")
-        return None
-
-
-def _show(folder: Path, comparison: Comparison) -> None:
-    """On the terminal and as files."""
-    from glyphrank.report.comparison import as_table, write_comparison
-
-    write_comparison(folder, comparison)
-    sys.stdout.write(f"{as_table(comparison)}\ncomparison: {folder / 'comparison.md'}\n")
-
-
-def _files(folder: Path) -> list[Path]:
-    """What lies at the top of a sweep's folder, but for what only workers need."""
-    found = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    return [path for path in found if path.name != PARENT_FILE]
+    given = [f"{name}={value}" for name, value in (config.hydra.sweeper.get("params") or {}).items()]
+    deciding = {"tracking"} | ({"paths", "paths.outputs"} if isinstance(tracking, Local) else set())
+    return [
+        redact_override(str(override.input_line))
+        for override in OverridesParser.create().parse_overrides([*given, *_texts(config.hydra.overrides.task)])
+        if override.is_sweep_override()
+        and (override.key_or_group in deciding or override.key_or_group.startswith("tracking."))
+    ]

@@ -85,7 +85,7 @@ def notes_of_groups(groupings: Mapping[Direction, Grouping], counts: Mapping[str
         if f"{start}groups" in counts:
             notes.append(f"{start}intervals and tests take {asking} in {grouping.count} groups (metrics.group={group})")
         if grouping.note:
-            notes.append(f"{start}{grouping.note}")
+            notes.append(f"{start}{grouping.note} (metrics.group={group})")
     return notes
 
 

@@ -67,6 +67,13 @@ def test_a_sweeps_folder_a_result_and_a_run_id_give_the_same_numbers(folder: Pat
             assert {**one, "name": ""} == {**other, "name": ""}
 
 
+def test_all_that_lies_in_a_sweeps_folder_may_be_named(folder: Path) -> None:
+    (sweep,) = folder.glob("outputs/sweeps/*/*")
+    found = compared(folder, *map(str, sorted(sweep.iterdir())))
+    assert {run["fields"]["lexical"] for run in found["runs"]} == set(CELLS)
+    assert any(note.startswith("skipped, for they belong to a sweep") for note in found["notes"])
+
+
 def test_the_sweeps_own_table_is_the_same(folder: Path) -> None:
     (sweep,) = folder.glob("outputs/sweeps/*/*")
     kept = json.loads((sweep / "comparison.json").read_text())
@@ -76,8 +83,9 @@ def test_the_sweeps_own_table_is_the_same(folder: Path) -> None:
 def test_slices_baseline_and_metric_can_be_chosen(folder: Path) -> None:
     done = ran("compare", "--by", "language", "--metric", "mean_rank", "--format", "csv", cwd=folder)
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert [row["language"] for row in rows] == ["en"] * 3 + ["ko"] * 3
+    assert [row["slice/language"] for row in rows] == ["en"] * 3 + ["ko"] * 3
     assert [float(row["mean_rank"]) for row in rows[3:]] == sorted(float(row["mean_rank"]) for row in rows[3:])
+    assert [(row["queries"], row["rule"]) for row in rows[::3]] == [("40", "pessimistic")] * 2
     base = next(row["identity"] for row in rows if row["lexical"] == "bm25_words")
     found = compared(folder, "--baseline", base[:6], "--metric", "recall_at_1")
     assert next(run for run in found["runs"] if run["name"] == found["baseline"])["p_value"] is None

@@ -57,6 +57,8 @@ class Pause(Callback):
             Path(config.hydra.runtime.cwd, "outputs", "began").touch()
             time.sleep(60)
 '''
+TABLE = {"comparison.md", "comparison.csv", "comparison.json"}
+KEPT = "hydra.sweep.dir=outputs/kept"
 WORDS = ("run", "-m", "dataset=folder", "dataset.root=data", "encoder@lexical=bm25_words,bm25_ngrams")
 SLOW = ("--config-dir", "own", "plugins=[slow_one]", "dataset=folder", "dataset.root=data", "encoder@text=slow")
 
@@ -150,9 +152,8 @@ def test_parent_tells_the_best_cell_and_its_primary_metric(swept: Path) -> None:
 def test_table_is_printed_last_and_lies_in_the_folder_and_in_the_parent(swept: Path) -> None:
     (parent,), _ = split(swept)
     (sweep,) = sweeps(swept)
-    files = {"comparison.md", "comparison.csv", "comparison.json"}
-    assert files <= {path.name for path in sweep.iterdir()}
-    assert artifacts(swept, parent) == files | {"multirun.yaml"}
+    assert {path.name for path in sweep.iterdir()} >= TABLE
+    assert artifacts(swept, parent) == TABLE | {"multirun.yaml"}
     said = (swept / "said").read_text(encoding="utf-8")
     assert said.endswith(f"comparison: {sweep / 'comparison.md'}\n")
     assert said.rindex("rank group") > said.rindex("files: ")
@@ -163,8 +164,8 @@ def test_table_is_printed_last_and_lies_in_the_folder_and_in_the_parent(swept: P
 def test_reference_of_the_parent_stands_in_the_sweeps_folder(swept: Path) -> None:
     (parent,), _ = split(swept)
     (sweep,) = sweeps(swept)
-    reference = json.loads((sweep / "parent.json").read_text(encoding="utf-8"))
-    assert reference.pop("launch") == sweep.name.rpartition("-")[2]
+    launch = sweep.name.rpartition("-")[2]
+    reference = json.loads((sweep / "cells" / launch / "parent.json").read_text(encoding="utf-8"))
     assert reference == {
         "store": str(swept / "outputs" / "mlflow.db"),
         "experiment": "glyphrank",
@@ -203,7 +204,7 @@ def test_sweep_without_tracking_is_compared_all_the_same(folder: Path) -> None:
     (sweep,) = sweeps(folder)
     assert (sweep / "comparison.csv").is_file()
     assert "comparison: " in done.stdout
-    assert not (sweep / "parent.json").exists()
+    assert not list(sweep.rglob("parent.json"))
     assert not (folder / "outputs" / "mlflow.db").exists()
 
 
@@ -232,12 +233,20 @@ def test_dead_store_costs_the_parent_one_line_and_then_all_is_as_without(folder:
     assert "hush" not in done.stderr + done.stdout
 
 
-def test_cell_of_another_experiment_stands_alone(folder: Path) -> None:
-    ran(*WORDS[:-1], "encoder@lexical=bm25_words", "tracking.experiment=glyphrank,other", cwd=folder)
-    (parent,), cells = split(folder)
-    assert parent.experiment == "glyphrank"
-    assert {cell.experiment: cell.parent for cell in cells} == {"glyphrank": parent.run_id, "other": None}
-    assert parent.metrics["cells"] == 2
+@pytest.mark.parametrize("swept", ["tracking.experiment=one,two", "paths.outputs=x,y"])
+def test_sweep_whose_cells_go_to_several_stores_has_no_parent_and_a_table(swept: str, folder: Path) -> None:
+    done = ran(*WORDS, swept, cwd=folder)
+    (line,) = [line for line in done.stderr.splitlines() if "no parent run" in line]
+    assert line == f"the sweep has no parent run, since its cells go to several stores: {swept}"
+    (sweep,) = sweeps(folder)
+    assert f"comparison: {sweep / 'comparison.md'}" in done.stdout
+    assert len(list(sweep.glob("cells/*/[0-3].json"))) == 4
+    stores = list(folder.glob("*/mlflow.db"))
+    assert stores
+    for path in stores:
+        with closing(sqlite3.connect(path)) as store:
+            found = store.execute("select key from tags where key in ('kind', 'mlflow.parentRunId')").fetchall()
+        assert found == []
 
 
 def test_sweep_in_batches_has_one_parent(folder: Path) -> None:
@@ -248,7 +257,6 @@ def test_sweep_in_batches_has_one_parent(folder: Path) -> None:
 
 
 def test_two_sweeps_at_once_do_not_mix(folder: Path) -> None:
-    ran("run", *WORDS[2:-1], "encoder@lexical=bm25_words", cwd=folder)  # so that both find the store
     with ThreadPoolExecutor(2) as pool:
         fields = ("fusion=reciprocal_rank", "fusion=weighted_sum")
         list(pool.map(lambda field: ran(*WORDS, field, cwd=folder), fields))
@@ -261,12 +269,79 @@ def test_two_sweeps_at_once_do_not_mix(folder: Path) -> None:
         assert all(field in run.tags["mlflow.note.content"] for run in own)
 
 
-def test_folder_that_an_earlier_sweep_left_counts_the_cells_of_this_one(folder: Path) -> None:
-    ran(*WORDS, "hydra.sweep.dir=outputs/kept", cwd=folder)
-    ran(*WORDS[:-1], "encoder@lexical=bm25_words", "hydra.sweep.dir=outputs/kept", cwd=folder)
+def test_two_sweeps_at_once_in_one_folder_do_not_mix(folder: Path) -> None:
+    def sweep(name: str) -> str:
+        return ran(*WORDS, KEPT, f"hydra.sweep.subdir={name}${{hydra.job.num}}", cwd=folder).stderr
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(sweep, ("A", "B")))
     parents, runs = split(folder)
-    assert [parent.metrics["cells"] for parent in parents] == [2, 1]
-    assert [sum(run.parent == parent.run_id for run in runs) for parent in parents] == [2, 1]
+    assert [parent.metrics["cells"] for parent in parents] == [2, 2]
+    for parent in parents:
+        assert sum(run.parent == parent.run_id for run in runs) == 2
+        assert (parent.status, parent.tags["complete"]) == ("FINISHED", "true")
+
+
+def test_folder_that_an_earlier_sweep_left_counts_the_cells_of_this_one(folder: Path) -> None:
+    ran(*WORDS, KEPT, cwd=folder)
+    (folder / "outputs" / "kept" / "token.txt").write_text("hush-hush")
+    ran("run", "-m", "dataset=folder", "dataset.root=data,more", "encoder@lexical=bm25_words", KEPT, cwd=folder)
+    parents, runs = split(folder)
+    assert [parent.metrics["cells"] for parent in parents] == [2, 2]
+    assert [sum(run.parent == parent.run_id for run in runs) for parent in parents] == [2, 2]
+    assert [artifacts(folder, parent) for parent in parents] == [TABLE | {"multirun.yaml"}, {"multirun.yaml"}]
+    assert not list((folder / "outputs" / "kept").glob("comparison.*"))
+
+
+def test_sweeps_folder_is_compared_as_its_latest_sweep_left_it(folder: Path) -> None:
+    ran(*WORDS[:-1], "encoder@lexical=bm25_words,bm25_ngrams,bm25_korean", KEPT, cwd=folder)
+    done = glyphrank(*WORDS[:-1], "encoder@lexical=bm25_words", "lexical.k1=0.9,-1", KEPT, cwd=folder)
+    assert done.returncode == 1
+    found = json.loads(ran("compare", "outputs/kept", "--format", "json", cwd=folder).stdout)
+    assert [run["name"] for run in found["runs"]] == ["kept/cell 0"]
+    left_out = {note for note in found["notes"] if note.startswith("left out: ")}
+    assert left_out == {"left out: kept/cell 1 has failed", "left out: cells of earlier sweeps in outputs/kept: 3"}
+
+
+def test_cells_that_share_a_folder_keep_their_own_numbers(folder: Path) -> None:
+    fields = ("lexical.k1=0.1,2.0", "hydra.sweep.subdir=${lexical.k1}")
+    ran(*WORDS, *fields, cwd=folder)
+    (parent,), cells = split(folder)
+    (sweep,) = sweeps(folder)
+    assert {path.name for path in sweep.iterdir() if path.is_dir()} == {"0.1", "2.0", "cells"}
+    kept = json.loads((sweep / "comparison.json").read_text(encoding="utf-8"))["runs"]
+    assert {run["identity"] for run in kept} == {cell.tags["identity"] for cell in cells}
+    best = max(cells, key=lambda cell: cell.metrics["ndcg_at_10"])
+    assert parent.metrics["ndcg_at_10"] == best.metrics["ndcg_at_10"]
+    assert len({cell.tags["identity"] for cell in cells}) == 4
+
+
+def test_failed_cells_count_where_the_outputs_are_swept(folder: Path) -> None:
+    done = glyphrank(*WORDS[:-1], "encoder@lexical=bm25_words", "lexical.k1=-1", "paths.outputs=x,y", cwd=folder)
+    assert done.returncode == 1
+    (sweep,) = sweeps(folder)
+    states = [json.loads(path.read_text(encoding="utf-8"))["state"] for path in sweep.glob("cells/*/[01].json")]
+    assert states == ["failed", "failed"]
+
+
+def test_sweep_without_cells_leaves_no_run_and_a_word(folder: Path) -> None:
+    done = ran(*WORDS[:-1], "encoder@lexical=glob(nosuch*)", cwd=folder)
+    assert "the sweep has no cells: nothing was run" in done.stderr
+    with closing(sqlite3.connect(folder / "outputs" / "mlflow.db")) as store:
+        assert store.execute("select lifecycle_stage from runs").fetchall() == [("deleted",)]
+
+
+def test_parent_of_incomplete_cells_is_incomplete(folder: Path) -> None:
+    (folder / "data" / "media").mkdir()
+    (folder / "data" / "media" / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    with (folder / "data" / "corpus.jsonl").open("a") as lines:
+        lines.write(json.dumps({"id": "p9", "media": "broken.pdf", "page": 1}) + "\n")
+    ran(*WORDS, cwd=folder)
+    (parent,), cells = split(folder)
+    assert {cell.tags["complete"] for cell in cells} == {"false"}
+    assert parent.tags["complete"] == "false"
+    assert parent.tags["incomplete"].startswith("cell 0: 1 of 4 items could not be read; cell 1: 1 of 4 items")
+    assert "incomplete, with items that could not be read" in parent.tags["notes"]
 
 
 @contextmanager

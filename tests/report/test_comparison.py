@@ -25,7 +25,7 @@ from glyphrank.report.comparison import (
     rendered,
     write_comparison,
 )
-from glyphrank.report.comparison_columns import caption, title
+from glyphrank.report.comparison_columns import caption, heading, title
 
 FIELDS = {"lexical": "bm25_ngrams", "lexical.k1": "1.2", "text": "minilm", "transcript": "all_lines"}
 VALUES = {
@@ -142,7 +142,15 @@ def test_latex_is_escaped_and_balanced() -> None:
     body = text.split(r"\midrule")[1].split(r"\bottomrule")[0]
     assert {len(re.findall(r"(?<!\\)&", line)) for line in body.strip().splitlines()} == {13}
     assert r"\begin{tabular}{lllllrrrrrrrrr}" in text  # the mark and four fields stand left
-    assert "Note: something to know | of all." in text
+    assert r"Note: something to know \textbar{} of all." in text
+
+
+def test_latex_keeps_the_mark_of_every_row_minus_signs_and_quotation_marks() -> None:
+    rows = tuple(replace(run, group=True, fields={"b": '-0.05 "x"'}) for run in COMPARISON.runs)
+    body = as_latex(replace(COMPARISON, runs=rows)).split(r"\midrule")[1].split(r"\bottomrule")[0].strip().splitlines()
+    assert [line.split(" & ")[0] for line in body] == ["{*}", "{*}"]  # a bare star would belong to the row before
+    assert "$-$0.05 ''x''" in body[0]
+    assert "$-$0.013 $-$.050 to .025" in body[1]
 
 
 def test_csv_holds_a_line_for_each_run_with_numbers_in_full() -> None:
@@ -182,10 +190,23 @@ def test_parts_stand_below_each_other_and_say_which_they_are() -> None:
     assert rendered(parts, Form.markdown).count("rank group") == 2
     assert rendered(parts, Form.latex).count(r"\end{table}") == 2
     lines = list(csv.DictReader(io.StringIO(rendered(parts, Form.csv))))
-    assert [line["kind"] for line in lines] == ["figure", "figure", "text", "text"]
+    assert [line["slice/kind"] for line in lines] == ["figure", "figure", "text", "text"]
     stored = json.loads(rendered(parts, Form.json))
     assert stored["by"] == "kind"
     assert stored["parts"]["text"]["part"] == ["kind", "text"]
+
+
+def test_csv_tells_parts_of_any_field_apart_with_rule_and_sizes() -> None:
+    for field in ("name", "group", "metric"):
+        kinds = {field: {f"q{query}": "text" if query < 3 else "figure" for query in range(8)}}
+        parts = compare_by([from_ranks("a", [1] * 8, slices_of_queries=kinds)], field)
+        lines = list(csv.DictReader(io.StringIO(as_csv(*parts))))
+        assert [line[f"slice/{field}"] for line in lines] == ["figure", "text"]
+        assert [(line["name"], line["group"], line["metric"]) for line in lines] == [("a", "true", "ndcg_at_10")] * 2
+        assert [(line["rule"], line["queries"], line["groups"]) for line in lines] == [
+            ("pessimistic", "5", "5"),
+            ("pessimistic", "3", "3"),
+        ]
 
 
 def test_every_rule_has_a_column_in_every_form() -> None:
@@ -202,6 +223,23 @@ def test_the_caption_says_how_medians_and_groups_are_tested() -> None:
     assert "signs flipped group by group, adjusted by Holm over 1 test." in caption(COMPARISON)
     medians = replace(COMPARISON, metric="median_rank", groups=600)
     assert "answers exchanged query by query" in caption(medians)
+
+
+def test_the_caption_says_where_nothing_can_be_told() -> None:
+    assert "rank group: not told from the best" in caption(COMPARISON)
+    assert "rank group: cannot be told from the best" in caption(replace(COMPARISON, groups=5))
+
+
+def test_a_single_query_in_a_single_group_is_one() -> None:
+    assert " on 1 query;" in heading(replace(COMPARISON, queries=1, groups=1))
+    assert " on 2 items in 1 group;" in heading(replace(COMPARISON, metric="v2t/mean_rank", queries=2, groups=1))
+
+
+def test_a_difference_that_rounds_to_zero_has_no_sign() -> None:
+    changes = {"difference": -1e-17, "difference_interval": (-0.0004, 0.0004), "p_adjusted": 1.0, "p_value": 1.0}
+    for metric, shown in (("ndcg_at_10", "0.000 .000 to .000"), ("mean_rank", "0.0 0.0 to 0.0")):
+        rows = (COMPARISON.runs[0], row("other", **{**TESTED, **changes}))
+        assert cells(as_table(replace(COMPARISON, metric=metric, runs=rows)).splitlines()[5])[5] == shown
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ RANKS = rank({"q1": [3.0, 2, 2], "q2": [1.0, 1, MISS], "none": [1.0, 2, 3]}, "ab
 REPORT = report_with(
     metrics={"mean_rank": 3.0},
     counts={"queries": 3, "items": 3},
-    evaluation={"queries": "d"},
+    evaluation={"queries": "d", "protocol": {"ties": "pessimistic", "cutoffs": [1, 5]}},
     intervals={"mean_rank": (3.0, 3.0)},
 )
 
@@ -79,6 +79,35 @@ def test_a_report_of_an_older_version_is_told_from_a_damaged_one(tmp_path: Path,
     del report[lacks]
     path.write_text(json.dumps(report), encoding="utf-8")
     with pytest.raises(DataError, match=f"'{lacks}' is missing; an older version"):
+        read_finished(tmp_path, "x")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("counts", {"queries": 3, "items": "3"}, r"counts\.items is '3'; wanted a whole number"),
+        ("counts", {"queries": 3.5, "items": 3}, r"counts\.queries is 3\.5; wanted a whole number"),
+        ("metrics", {"mean_rank": "3.0"}, r"metrics\.mean_rank is '3\.0'; wanted a number"),
+        ("tags", ["random"], r"tags is \['random'\]; wanted names with values"),
+        ("evaluation", {"protocol": None}, r"evaluation\.protocol is None"),
+        ("evaluation", {"queries": "d"}, "'protocol' is missing; an older version"),
+        ("evaluation", {"protocol": {"ties": "pessimistic"}}, "'cutoffs' is missing; an older version"),
+        ("evaluation", {"protocol": {"ties": "typo", "cutoffs": [1]}}, "ties is 'typo'; wanted one of pessimistic, "),
+        (
+            "evaluation",
+            {"protocol": {"ties": "average", "cutoffs": ["a"]}},
+            r"cutoffs is \['a'\]; wanted whole",
+        ),
+        ("evaluation", {"protocol": {"ties": "average", "cutoffs": 10}}, "cutoffs is 10; wanted whole numbers"),
+    ],
+)
+def test_what_a_comparison_reads_of_a_report_is_checked(
+    tmp_path: Path, field: str, value: object, message: str
+) -> None:  # case C02
+    path = folder_of(tmp_path) / "report.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**stored, field: value}), encoding="utf-8")
+    with pytest.raises(DataError, match=rf"report\.json: .*{message}.*run the experiment again"):
         read_finished(tmp_path, "x")
 
 

@@ -57,6 +57,18 @@ def test_the_table_reads_back_as_it_was_in_both_directions(tmp_path: Path) -> No
     assert_same_tables(read_queries(tmp_path / "queries.csv"), tables)
 
 
+def test_long_ids_and_slices_come_back_and_the_limit_of_others_stays(tmp_path: Path) -> None:
+    long = "가," * 100_000
+    ranks = rank({long: [3.0, 2, 1]}, "abc", {long: {"b": 1}})
+    table = {Direction.t2v: table_of(ranks, slices={long: {long: long}}, channels={})}
+    limit = csv.field_size_limit()
+    write_queries(tmp_path / "queries.csv", table)
+    assert_same_tables(read_queries(tmp_path / "queries.csv"), table)
+    with pytest.raises(DataError):
+        read_queries(tmp_path / "nowhere.csv")
+    assert csv.field_size_limit() == limit
+
+
 def test_odd_ids_and_slices_come_back_as_published(tmp_path: Path) -> None:  # case M12
     count = len(ODD)
     ranks = rank(

@@ -158,6 +158,10 @@ LINE = "t2v,q,a,1,1,1,true,1.0,1"
         (f"{','.join(HEADER)}\nt2v,q,a,9,9,9,true,1.0,9\n", "the place 9 among 2 items"),
         (f"{','.join(HEADER)}\n{LINE.replace('t2v', 'v2t')}\n", "it holds the directions v2t; wanted t2v"),
         (f"{','.join(HEADER)}\n{LINE.replace('q', 'r')}\n{LINE}\n", "in another order"),
+        (
+            f"{','.join(HEADER)}\n{LINE}\n{LINE}\n",
+            "'1.0', '1']: query and item stand in an earlier row",
+        ),
         (f"{','.join(HEADER)}\n{LINE}\n{LINE.replace('a', 'b')}\n{LINE.replace('a', 'c')}\n", "it names 3 relevant"),
     ],
 )

@@ -195,6 +195,23 @@ def test_find_asks_for_the_further_files_that_belong_to_a_result(store: Path) ->
     assert find(store, "abc") == REPORT_OF_ONE
 
 
+def test_further_files_stay_a_results_own_as_long_as_its_numbers_are_the_same(store: Path) -> None:
+    (store / "abc" / "scores.npy").write_bytes(b"numbers")
+    keep(store, made(), ("scores.npy",))
+    (store / "abc" / "probe.json").write_bytes(b"probe")
+    keep(store, made(), ("probe.json",))
+    assert find(store, "abc", ("scores.npy", "probe.json")) == REPORT_OF_ONE
+    (store / "abc" / "probe.json").write_bytes(b"pr0be")
+    keep(store, made())
+    assert find(store, "abc", ("scores.npy",)) == REPORT_OF_ONE
+    assert find(store, "abc", ("probe.json",)) is None
+    keep(store, replace(made(), relevant={"q 1": {"b": 1.0}}))
+    assert find(store, "abc", ("scores.npy",)) is None
+    (store / "abc" / CHECKSUMS).write_text("[]")
+    keep(store, made())
+    assert find(store, "abc") == REPORT_OF_ONE
+
+
 def test_deliver_brings_the_scores_only_where_they_are_asked_for(store: Path, tmp_path: Path) -> None:
     scores = np.array([[0.5, 2.0]], dtype=np.float32)
     np.save(store / "abc" / "scores.npy", scores)

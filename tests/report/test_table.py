@@ -7,15 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from glyphrank.outcome import Report
 from glyphrank.report.table import COLUMNS, MOST_VALUES, SLICE_COLUMNS, show
-
-METRICS = {
-    **dict.fromkeys((name for name in COLUMNS if not name.endswith("rank")), 0.5),
-    "median_rank": 12345.5,
-    "mean_rank": 23456.5,
-}
-BOUNDS = {name: (value * 2, value / 2) if name.endswith("rank") else (0.25, 0.75) for name, value in METRICS.items()}
+from shown_reports import BOUNDS, EVERY, METRICS, report_of
 
 
 def _shown(
@@ -25,26 +18,8 @@ def _shown(
     notes: tuple[str, ...] = (),
     **changes: Any,
 ) -> list[str]:
-    report = Report(
-        identity="1d" * 16,
-        task="두 쪽 [x]",
-        primary="ndcg_at_10",
-        metrics=metrics,
-        bounds=bounds,
-        channels=channels,
-        slices={},
-        counts={"queries": 2, "items": 3, "failed_items": 1},
-        failures={},
-        losses={},
-        views={"lexical": {"view": "text", "source": "embedded"}},
-        listed={},
-        tags={},
-        lineage={},
-        notes=notes,
-        config={},
-    )
     stream = io.StringIO()
-    show(replace(report, **changes), False, stream)
+    show(replace(report_of(channels, metrics, bounds), notes=notes, **changes), False, stream)
     return stream.getvalue().splitlines()
 
 
@@ -118,9 +93,6 @@ def test_what_each_channel_saw_stands_on_one_line() -> None:
     )
 
 
-EVERY = {**dict.fromkeys((name for name in SLICE_COLUMNS if not name.endswith("rank")), 0.5), **METRICS}
-
-
 def test_fields_of_the_queries_have_a_table_each_with_the_numbers_of_their_values() -> None:
     half = {"queries": 103.0, **EVERY, "hit_rate_at_3": 0.25, "ndcg_at_3": 0.125}
     slices = {"[kind]": {"글": half, "nothing relevant": {"queries": 0.0}}, "domain": {"a": half, "b": half}}
@@ -190,6 +162,13 @@ def test_slices_show_the_interval_of_the_primary_metric() -> None:
         {"lexical": METRICS}, METRICS, {}, slices=slices, slice_intervals=intervals, primary="v2t/ndcg_at_20"
     )
     assert sum("ndcg_at_20 95 %" in line for line in lines) == 1
+
+
+def test_the_empty_value_of_a_field_has_a_name() -> None:
+    both = {"queries": 3.0, **EVERY, "v2t/queries": 2.0, **{f"v2t/{name}": value for name, value in EVERY.items()}}
+    lines = _shown({"lexical": METRICS}, METRICS, {}, slices={"kind": {"": both, "글": both}})
+    assert _row(lines, '""')[0] == "3"
+    assert _row(lines, 'v2t/""')[0] == "2"
 
 
 def _contributed(changes: Mapping[str, float], views: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from glyphrank.report.cells import launch_folder
 from glyphrank.tracking.local import Local
 from glyphrank.tracking.origin import KIND, PARENT, SWEEP
-from glyphrank.tracking.parents import PARENT_FILE, find_parent, write_parent
+from glyphrank.tracking.parents import PARENT_FILE, find_parent, remember_sweep, remembered_sweep, write_parent
 from tracked_runs import client_of, files_of, report_with, run_folder, runs_of, runtime_in, start_in
 
 REFERENCE = {"store": "http://host:5000", "experiment": "team", "run_id": "ab" * 16}
@@ -18,27 +19,36 @@ def test_parent_that_was_written_is_found_by_cells_of_its_launch(tmp_path: Path)
     assert find_parent(tmp_path, "a1") == REFERENCE
 
 
-def test_parent_of_another_launch_in_the_same_folder_is_none(tmp_path: Path) -> None:
+def test_parents_of_two_launches_in_one_folder_stand_side_by_side(tmp_path: Path) -> None:
+    other = {**REFERENCE, "run_id": "cd" * 16}
     write_parent(tmp_path, "a1", REFERENCE)
-    assert find_parent(tmp_path, "b2") == {}
+    write_parent(tmp_path, "b2", other)
+    assert (find_parent(tmp_path, "a1"), find_parent(tmp_path, "b2")) == (REFERENCE, other)
+    assert find_parent(tmp_path, "c3") == {}
 
 
-def test_untracked_sweep_takes_away_the_parent_of_an_earlier_one(tmp_path: Path) -> None:
-    write_parent(tmp_path, "a1", REFERENCE)
+def test_untracked_sweep_leaves_no_reference(tmp_path: Path) -> None:
     write_parent(tmp_path, "a1", {})
     assert find_parent(tmp_path, "a1") == {}
     assert list(tmp_path.iterdir()) == []
+
+
+def test_process_remembers_the_folder_of_each_launch(tmp_path: Path) -> None:
+    assert remembered_sweep("never told") is None
+    remember_sweep("told in this test", tmp_path)
+    assert remembered_sweep("told in this test") == tmp_path
 
 
 def test_folder_without_a_parent_holds_none(tmp_path: Path) -> None:
     assert find_parent(tmp_path / "nowhere", "a1") == {}
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"launch": "a1"}', '{"launch": "a1", "store": "s"}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"store": "s"}'])
 def test_damaged_reference_costs_the_place_below_the_parent_alone(
     text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / PARENT_FILE).write_text(text)
+    launch_folder(tmp_path, "a1").mkdir(parents=True)
+    (launch_folder(tmp_path, "a1") / PARENT_FILE).write_text(text)
     assert find_parent(tmp_path, "a1") == {}
     assert "the run stands alone" in caplog.text
 

@@ -7,6 +7,23 @@ from dataclasses import dataclass, field
 
 Interval = tuple[float, float]
 """Low and high end of a 95 % interval."""
+LEVEL = 0.05
+"""A run whose adjusted p-value is below this is told from the one that it is tested against."""
+
+
+def counted(number: object, noun: str) -> str:
+    """A number with what is counted.
+
+    >>> counted(1, "query"), counted(2, "query"), counted(0, "item")
+    ('1 query', '2 queries', '0 items')
+    """
+    plural = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
+def asker(metric: str) -> str:
+    """Who asks for a metric: a query, or for `v2t/` an item."""
+    return "item" if metric.startswith("v2t/") else "query"
 
 
 @dataclass(frozen=True)
@@ -16,10 +33,12 @@ class Compared:
     Attributes:
         fields: names of the fields in which the runs differ, as on the dashboard -> this run's values; a field that
             the run lacks has no entry. All runs of a comparison name theirs in the same order.
-        values, intervals: all metrics of all directions, on the queries of the comparison.
+        values, intervals: all metrics of all directions, on the queries of the comparison. `median_rank_mean`, which a
+            run has only where it differs from `median_rank`, stands in all runs where one has it, or is compared by it.
         group: whether the run is in the rank group: not told from the best run, or itself the best.
         difference: the run's value of the comparison's metric minus the baseline's; None for the baseline.
-        difference_interval: of the paired difference; None for the baseline, and with fewer than 2 groups.
+        difference_interval: of the paired difference; None for the baseline, and with fewer than 2 groups. It has no
+            width where the values are equal query by query: then no sample of queries could show a difference.
         p_value, p_adjusted: of the paired test against the baseline, alone and by Holm; None for the baseline.
         improved, degraded, equal: queries that the run answers better than the baseline, worse, and alike; None for the
             baseline.
@@ -67,3 +86,17 @@ class Comparison:
     notes: tuple[str, ...]
     runs: tuple[Compared, ...]
     part: tuple[str, str] | None = None
+
+    @property
+    def tellable(self) -> bool:
+        """Whether any run can be told from another; the least p-value of g groups is 2 / 2^g, times the tests."""
+        return can_tell(self.groups, len(self.runs) - 1)
+
+
+def can_tell(groups: int, tests: int) -> bool:
+    """Whether some outcome has an adjusted p-value below the level: of all 2^groups exchanges at least 2 are extreme.
+
+    >>> can_tell(5, 1), can_tell(6, 1), can_tell(6, 2)
+    (False, True, False)
+    """
+    return tests * 2.0 ** (1 - groups) < LEVEL

@@ -40,6 +40,8 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    '"': "''",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     **{letter: rf"\{letter}" for letter in "&%$#_{}"},
@@ -123,9 +125,13 @@ def as_markdown(comparison: Comparison) -> str:
 
 
 def as_latex(comparison: Comparison) -> str:
-    """A table environment for the package booktabs, with all standard metrics and intervals."""
+    r"""A table environment for the package booktabs, with all standard metrics and intervals.
+
+    The mark stands in braces: `\\\\` takes a star, even one on the next line, for its own starred form.
+    """
     columns = _all_columns(comparison)
     titles, *rows = texts(columns, _latex)
+    rows = [[f"{{{mark}}}" if mark else "", *cells] for mark, *cells in rows]
     told = " ".join([f"{heading(comparison)}.", caption(comparison), *(f"Note: {note}." for note in comparison.notes)])
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{_latex(told)}}}"]
     lines += [rf"\begin{{tabular}}{{{''.join('r' if column.right else 'l' for column in columns)}}}", r"\toprule"]
@@ -203,11 +209,12 @@ def _joined(run: Compared) -> str:
 
 def _flat(run: Compared, comparison: Comparison) -> dict[str, object]:
     """A run as a line of CSV: name of the column -> value."""
-    part = {comparison.part[0]: comparison.part[1]} if comparison.part else {}
+    part = {f"slice/{comparison.part[0]}": comparison.part[1]} if comparison.part else {}
     row: dict[str, object] = {**part, "name": run.name, "identity": run.identity, **run.fields}
     for metric, value in run.values.items():
         row |= {metric: value, **_ends(metric, run.intervals.get(metric))}
-    row |= {"metric": comparison.metric, "baseline": comparison.baseline, "difference": run.difference}
+    row |= {name: getattr(comparison, name) for name in ("metric", "rule", "queries", "groups", "baseline")}
+    row["difference"] = run.difference
     row |= _ends("difference", run.difference_interval)
     row |= {name: getattr(run, name) for name in ("p_value", "p_adjusted", "improved", "degraded", "equal")}
     row["group"] = str(run.group).lower()
@@ -238,7 +245,9 @@ def _markdown(text: str) -> str:
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in _on_one_line(text))
+    """Escaped, and a minus before a number as the sign that it is."""
+    escaped = "".join(_LATEX.get(letter, letter) for letter in _on_one_line(text))
+    return re.sub(r"(?<!\S)-(?=\.?\d)", "$-$", escaped)
 
 
 def _on_one_line(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from glyphrank.report.compared import Compared, Comparison, Interval
+from glyphrank.report.compared import LEVEL, Compared, Comparison, Interval, asker, counted
 from glyphrank.ties import is_rank
 
 STANDARD = ("hit_rate_at_1", "recall_at_10", "ndcg_at_10", "median_rank", "mean_rank")
@@ -117,11 +117,10 @@ def other_metrics(comparison: Comparison, both_directions: bool) -> list[str]:
 
 def heading(comparison: Comparison) -> str:
     """What is compared, in one line."""
-    groups = "" if comparison.groups == comparison.queries else f" in {comparison.groups} groups"
+    groups = "" if comparison.groups == comparison.queries else f" in {counted(comparison.groups, 'group')}"
     part = "" if comparison.part is None else f", {comparison.part[0]} {comparison.part[1]}"
-    askers = "items" if comparison.metric.startswith(REVERSE) else "queries"
-    runs = "1 run" if len(comparison.runs) == 1 else f"{len(comparison.runs)} runs"
-    shown = f"{title(comparison.metric)} of {runs} on {comparison.queries} {askers}{groups}{part}"
+    askers = counted(comparison.queries, asker(comparison.metric))
+    shown = f"{title(comparison.metric)} of {counted(len(comparison.runs), 'run')} on {askers}{groups}{part}"
     return f"{shown}; ties by the rule {comparison.rule}"
 
 
@@ -132,27 +131,33 @@ def caption(comparison: Comparison) -> str:
     if count:
         by = "query by query" if comparison.groups == comparison.queries else "group by group"
         what = "answers exchanged" if "median_rank" in comparison.metric else "signs flipped"
-        family = "1 test" if count == 1 else f"{count} tests"
+        family = counted(count, "test")
+        told, level = "not" if comparison.tellable else "cannot be", f"{LEVEL:.2f}".removeprefix("0")
         within = "" if comparison.part is None else " of this part alone"
         sentences += [
             "Differences are from the run that is marked as the baseline.",
             f"p adj: two-sided paired randomisation test, {what} {by}, adjusted by Holm over {family}{within}.",
             "+/-/=: how many fare better than with the baseline, worse, and alike.",
-            f"{MARK} rank group: not told from the best run, the first (p adj of all runs against it >= .05).",
+            f"{MARK} rank group: {told} told from the best run, the first (p adj of all runs against it >= {level}).",
         ]
     return " ".join(sentences)
 
 
 def _span(metric: str, span: Interval, signed: bool = False) -> str:
     if not is_rank(metric):
-        low, high = (re.sub(r"^(-?)0\.", r"\1.", f"{end:.3f}") for end in span)
+        low, high = (re.sub(r"^(-?)0\.", r"\1.", _plain(f"{end:.3f}")) for end in span)
     else:
-        low, high = (f"{end:.1f}" for end in span)
+        low, high = (_plain(f"{end:.1f}") for end in span)
     return f"{low} to {high}" if signed else f"{low}-{high}"
 
 
 def _signed(metric: str, value: float) -> str:
-    return f"{value:+.1f}" if is_rank(metric) else f"{value:+.3f}"
+    return _plain(f"{value:+.1f}" if is_rank(metric) else f"{value:+.3f}")
+
+
+def _plain(text: str) -> str:
+    """A number without the sign of a zero."""
+    return text if float(text) else text.lstrip("+-")
 
 
 def _probability(value: float) -> str:

@@ -15,6 +15,7 @@ from glyphrank.records import Direction, Ranks
 from glyphrank.report.queries import PerQuery, read_queries
 from glyphrank.report.ranks import read_ranks
 from glyphrank.report.results import QUERIES, RANKS, REPORT, read_report
+from glyphrank.ties import TieRule
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def _report(path: Path) -> Report:
         report = read_report(path)
         if not report.evaluation:
             raise KeyError("evaluation")
-        _ = report.counts["queries"], report.counts["items"]
+        _check_report(report)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
     except KeyError as error:
@@ -73,6 +74,31 @@ def _report(path: Path) -> Report:
     except (ValueError, TypeError, AttributeError) as error:
         raise DataError(f"{path}: {error}; the file is damaged, run the experiment again") from error
     return report
+
+
+def _check_report(report: Report) -> None:
+    """Raises ValueError or KeyError where what a comparison reads of a report is not what it should be."""
+    for name in ("queries", "items"):
+        if not _whole(report.counts[name]):
+            raise ValueError(f"counts.{name} is {report.counts[name]!r}; wanted a whole number")
+    for name in ("metrics", "tags", "lineage", "choices", "config"):
+        if not isinstance(getattr(report, name), Mapping):
+            raise ValueError(f"{name} is {getattr(report, name)!r}; wanted names with values")
+    odd = [name for name, value in report.metrics.items() if isinstance(value, bool | str) or not np.isreal(value)]
+    if odd:
+        raise ValueError(f"metrics.{odd[0]} is {report.metrics[odd[0]]!r}; wanted a number")
+    protocol = report.evaluation["protocol"]
+    if not isinstance(protocol, Mapping):
+        raise ValueError(f"evaluation.protocol is {protocol!r}; wanted the fields of the protocol")
+    if protocol["ties"] not in list(TieRule):
+        raise ValueError(f"evaluation.protocol.ties is {protocol['ties']!r}; wanted one of {', '.join(TieRule)}")
+    cutoffs = protocol["cutoffs"]
+    if not isinstance(cutoffs, list) or not all(_whole(cutoff) and cutoff > 0 for cutoff in cutoffs):
+        raise ValueError(f"evaluation.protocol.cutoffs is {cutoffs!r}; wanted whole numbers of at least 1")
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _shown(lines: Mapping[Direction, int]) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 
 from glyphrank.errors import DataError
 from glyphrank.records import Direction, IntArray
+from glyphrank.report.long_cells import long_cells
 from glyphrank.ties import Numbers
 
 FIXED = ("direction", "query_id", "group")
@@ -73,7 +74,7 @@ def read_queries(path: Path) -> dict[Direction, PerQuery]:
         DataError: the file is missing, or no such table; the line is named.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
+        with path.open(encoding="utf-8", newline="") as stream, long_cells():
             return _read(csv.reader(stream))
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error

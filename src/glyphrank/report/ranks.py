@@ -13,6 +13,7 @@ import numpy as np
 
 from glyphrank.errors import DataError
 from glyphrank.records import Direction, Ranks
+from glyphrank.report.long_cells import long_cells
 from glyphrank.ties import TieRule, places
 
 HEADER = (
@@ -52,7 +53,7 @@ def read_ranks(
         DataError: the file is missing, no such table, or names other queries, directions or places; the row is named.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
+        with path.open(encoding="utf-8", newline="") as stream, long_cells():
             pairs = _read(csv.reader(stream))
         if pairs.keys() - query_ids.keys() or pairs.keys() - galleries.keys():
             raise ValueError(f"it holds the directions {', '.join(pairs)}; wanted {', '.join(query_ids)}")
@@ -107,6 +108,7 @@ def _read(rows: Iterator[list[str]]) -> dict[Direction, list[_Pair]]:
     if tuple(header) != HEADER:
         raise ValueError(f"the header is {header}; wanted {list(HEADER)}")
     pairs: dict[Direction, list[_Pair]] = {}
+    seen: set[tuple[str, ...]] = set()
     for number, row in enumerate(rows, start=2):
         try:
             direction, query, item, _, best, worst, retrieved, gain, by_id = row
@@ -114,6 +116,9 @@ def _read(rows: Iterator[list[str]]) -> dict[Direction, list[_Pair]]:
             pair = _Pair(query, item, float(gain), spots)
             if not 0 < pair.gain < math.inf or (spots and not 1 <= spots[0] <= spots[2] <= spots[1]):
                 raise ValueError("gain or places are impossible")
+            if (direction, query, item) in seen:
+                raise ValueError("query and item stand in an earlier row as well; wanted each pair once")
+            seen.add((direction, query, item))
             pairs.setdefault(Direction(direction), []).append(pair)
         except (ValueError, KeyError) as error:
             raise ValueError(f"row {number}, {row}: {error}") from error

@@ -33,6 +33,8 @@ REPORT, MTEB, CONFIG = "report.json", "mteb.json", "config.yaml"
 RANKS, QUERIES, RUN, QRELS, RANKED = "ranks.csv", "queries.csv", "run.trec", "qrels.trec", "ranked_10.json"
 FILES = (RANKS, QUERIES, RUN, QRELS, RANKED)
 """What a result holds beside what is written of the report."""
+COMPARED = (REPORT, QUERIES, RANKS)
+"""What a comparison reads (`finished`), and so what is fetched of a run that lies elsewhere."""
 CHECKSUMS, LOGGED = "checksums.json", "runs.jsonl"
 
 logger = logging.getLogger(__name__)
@@ -120,7 +122,8 @@ def keep(results: Path, result: Result, further: Iterable[str] = ()) -> Path:
     """Writes a result and returns its folder.
 
     Args:
-        further: names of files that lie in the folder already and belong to the result.
+        further: names of files that lie in the folder already and belong to the result. Others of a former one stay
+            its own where all its usual files come out the same and they lie there as they were.
 
     Raises:
         DataError: the folder cannot be written; nothing half-written is left under a final name.
@@ -135,6 +138,7 @@ def keep(results: Path, result: Result, further: Iterable[str] = ()) -> Path:
         replace_whole(place / RANKED, lambda path: write_ranked(path, forward))
         _write_report(place, result.report)
         checksums = {name: digest_file(place / name) for name in (REPORT, MTEB, *FILES, *sorted(further))}
+        checksums |= _still_there(place, checksums)
         replace_whole(place / CHECKSUMS, lambda path: path.write_text(json.dumps(checksums, indent=2) + "\n"))
     return place
 
@@ -168,6 +172,18 @@ def remember_run(results: Path, identity: str, entry: Mapping[str, str]) -> None
             stream.write(json.dumps(dict(entry), ensure_ascii=False) + "\n")
     except OSError as error:
         logger.warning("%s: cannot be written (%s)", results / identity / LOGGED, error.strerror or error)
+
+
+def _still_there(place: Path, checksums: Mapping[str, str]) -> dict[str, str]:
+    """Further files of the former result with their checksums, where that had the same numbers."""
+    try:
+        former = json.loads((place / CHECKSUMS).read_text(encoding="utf-8"))
+        if any(former[name] != checksums[name] for name in FILES):
+            return {}
+        more = {name: digest for name, digest in former.items() if name not in checksums and (place / name).is_file()}
+        return {name: digest for name, digest in more.items() if digest_file(place / name) == digest}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def _limits(stored: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TextIO
+from dataclasses import dataclass
+from typing import TextIO
 
 from glyphrank.outcome import Report
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from glyphrank.report.fitting import fitted
 
 COLUMNS = {
     "hit_rate_at_1": "hit@1",
@@ -30,7 +29,17 @@ REVERSE = "v2t/"
 MOST_VALUES = 12
 """A field of the queries with more values has no table here; its numbers are in the report."""
 NO_LIMIT = 10_000
-"""Columns of a file or pipe: nothing is cut or broken there."""
+"""Columns of a file or pipe: nothing is broken or left out there."""
+SPARE = ("hit@3", "nDCG@3", "RR@10", "R@10", "nDCG@5", "hit@5", "MdR", "hit@10")
+"""What a narrow terminal has no room for, first one first; hit@1, nDCG@10, MnR and intervals always stand."""
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """A table of plain text."""
+
+    titles: list[str]
+    rows: list[list[str]]
 
 
 def show(report: Report, reused: bool, stream: TextIO) -> None:
@@ -50,10 +59,15 @@ def show(report: Report, reused: bool, stream: TextIO) -> None:
     title = f"{report.task}: {report.counts['queries']} queries, {report.counts['items']} items"
     console.print(escape(f"{title} ({'stored result ' if reused else ''}{report.identity[:12]})"))
     console.print(escape(f"seen: {_seen(report.views)}"))
-    console.print(_table(report))
-    for field, values in report.slices.items():
-        if 1 < len(values) <= MOST_VALUES:
-            console.print(_slices(field, values, report))
+    tables = [_table(report)]
+    tables += [_slices(*field, report) for field in report.slices.items() if 1 < len(field[1]) <= MOST_VALUES]
+    own = {**SLICE_COLUMNS, **COLUMNS}.get(report.primary.removeprefix(REVERSE))
+    for cells in tables:
+        spare = [title for title in SPARE if title in cells.titles and title != own]
+        table, left_out = fitted(cells.titles, cells.rows, console.width, spare)
+        console.print(table)
+        if left_out:
+            console.print(f"no room here for {', '.join(left_out)}; report.json has all")
     if any(_bracket(bounds, name) for name, bounds in report.bounds.items() if name.removeprefix(REVERSE) in COLUMNS):
         console.print("in brackets: the worst and the best value that other orders of equal scores would give")
     if report.intervals:
@@ -78,25 +92,19 @@ def _seen(views: Mapping[str, Mapping[str, str | int]]) -> str:
     return "; ".join(parts)
 
 
-def _slices(field: str, values: Mapping[str, Mapping[str, float]], report: Report) -> Table:
+def _slices(field: str, values: Mapping[str, Mapping[str, float]], report: Report) -> _Cells:
     """The run's own metrics for each value of a field of the queries, with the interval of the primary one."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table()
-    table.add_column(escape(field))
     primary = report.primary.removeprefix(REVERSE)
     intervals = report.slice_intervals.get(field, {})
     title = SLICE_COLUMNS.get(primary) or COLUMNS.get(primary, primary)
-    for name in ("queries", *SLICE_COLUMNS.values(), *([f"{title} 95 %"] if intervals else [])):
-        table.add_column(name, justify="right")
+    rows = []
     for value, metrics in values.items():
         for start in ("", REVERSE):
             if f"{start}queries" in metrics:
                 cells = [_cell(metrics, {}, start + name) for name in SLICE_COLUMNS]
                 last = [_interval(intervals.get(value, {}), start + primary)] if intervals else []
-                table.add_row(escape(start + value), str(int(metrics[f"{start}queries"])), *cells, *last)
-    return table
+                rows.append([start + (value or '""'), str(int(metrics[f"{start}queries"])), *cells, *last])
+    return _Cells([field, "queries", *SLICE_COLUMNS.values(), *([f"{title} 95 %"] if intervals else [])], rows)
 
 
 def _contributed(report: Report) -> list[str]:
@@ -133,31 +141,25 @@ def _lost(report: Report) -> str:
     return f"lost against exact search: {shown}; relevant items not retrieved: {missed}"
 
 
-def _table(report: Report) -> Table:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table()
-    table.add_column("channel")
-    for title in COLUMNS.values():
-        table.add_column(title, justify="right")
-    rows = dict(report.channels)
-    if len(rows) > 1:
-        rows["fused"] = report.metrics
-    own = next(reversed(rows), "")  # the fusion, or the only channel
-    for name, metrics in rows.items():
+def _table(report: Report) -> _Cells:
+    channels = dict(report.channels)
+    if len(channels) > 1:
+        channels["fused"] = report.metrics
+    own = next(reversed(channels), "")  # the fusion, or the only channel
+    rows = []
+    for name, metrics in channels.items():
         bounds = report.bounds if name == own else {}
         for prefix in ("", REVERSE):
             if any(metric.startswith(REVERSE) for metric in metrics) or not prefix:
                 cells = [_cell(metrics, bounds, prefix + metric) for metric in COLUMNS]
                 if name == own and f"{prefix}mean_rank" in report.tails:
                     cells[-1] += f", {report.tails[f'{prefix}mean_rank']:.0%}".replace("%", " %")
-                table.add_row(escape(prefix + name), *cells)
+                rows.append([prefix + name, *cells])
                 if name == own and report.intervals:
-                    table.add_row(
-                        f"{prefix}95 %", *(_interval(report.intervals, prefix + metric) for metric in COLUMNS)
+                    rows.append(
+                        [f"{prefix}95 %", *(_interval(report.intervals, prefix + metric) for metric in COLUMNS)]
                     )
-    return table
+    return _Cells(["channel", *COLUMNS.values()], rows)
 
 
 def _cell(metrics: Mapping[str, float], bounds: Mapping[str, tuple[float, float]], name: str) -> str:

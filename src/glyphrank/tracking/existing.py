@@ -22,7 +22,7 @@ class Existing:
     """An open store.
 
     Attributes:
-        name: its URI without credentials, or the path of its file, for messages.
+        name: as `shown_store` calls it, for messages.
         remote: whether requests go to another program, which may never finish its answer.
     """
 
@@ -36,6 +36,12 @@ def local_store(outputs: Path) -> str:
     return f"{_SQLITE}{outputs.absolute() / 'mlflow.db'}"
 
 
+def shown_store(store: str) -> str:
+    """What a store is called: its URI without credentials, or the path of its file."""
+    uri = _uri(store)
+    return str(Path(uri.removeprefix(_SQLITE)).absolute()) if uri.startswith("sqlite") else shown_uri(uri)
+
+
 def open_existing(store: str) -> Existing:
     """Opens a store for reading.
 
@@ -45,12 +51,9 @@ def open_existing(store: str) -> Existing:
     Raises:
         ConfigError: it is not there, is of another version of MLflow, or does not answer; no credentials are told.
     """
-    uri = store.strip()
-    if ":" not in uri and Path(uri).is_file():
-        uri = _SQLITE + uri
+    uri, name = _uri(store), shown_store(store)
     check_form(uri, "the store")
     if not uri.startswith("sqlite"):
-        name = shown_uri(uri)
 
         def open_it() -> Client:
             check_host(uri)
@@ -60,7 +63,7 @@ def open_existing(store: str) -> Existing:
 
         load_client(uri)
         return Existing(opened(name, _ADVICE, open_it, remote=True), name, remote=True)
-    path = Path(uri.removeprefix(_SQLITE)).absolute()
+    path = Path(name)
     if not path.is_file():
         raise ConfigError(f"there is no MLflow store {path}; run an experiment first, or name another store")
     if {"%", "?"} & set(str(path)):
@@ -68,10 +71,16 @@ def open_existing(store: str) -> Existing:
     load_client(uri)
 
     def open_file() -> Client:
-        _check_tables("sqlite://", str(path), lambda: sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True))
+        _check_tables("sqlite://", name, lambda: sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True))
         return connect(f"{_SQLITE}{path}")
 
-    return Existing(opened(str(path), _ADVICE, open_file, remote=False), str(path), remote=False)
+    return Existing(opened(name, _ADVICE, open_file, remote=False), name, remote=False)
+
+
+def _uri(store: str) -> str:
+    """The URI that a text means: itself, or that of a file."""
+    text = store.strip()
+    return f"{_SQLITE}{text}" if ":" not in text and Path(text).is_file() else text
 
 
 def _check_tables(uri: str, name: str, connection: Callable[[], sqlite3.Connection] | None = None) -> None:

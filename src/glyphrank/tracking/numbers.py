@@ -93,9 +93,8 @@ def report_tags(report: Report, reused: bool) -> dict[str, str]:
     for channel, view in report.views.items():
         seen = (str(view[name]) for name in ("view", "source") if view.get(name))
         tags[stored_name(f"view.{channel}")] = ": ".join(seen)
-    failed = report.counts.get("failed_items", 0)
-    if failed:
-        tags["incomplete"] = f"{failed} of {report.counts.get('items', 'the')} items could not be read"
+    if lacking := incomplete(report):
+        tags["incomplete"] = lacking
     not_finite = numbers(report).not_finite
     if not_finite:
         tags["not_finite_metrics"] = ", ".join(not_finite)
@@ -105,3 +104,9 @@ def report_tags(report: Report, reused: bool) -> dict[str, str]:
 def is_complete(report: Report) -> bool:
     """Whether no item failed."""
     return not report.counts.get("failed_items", 0)
+
+
+def incomplete(report: Report) -> str:
+    """How many items failed, in words; empty for none."""
+    failed = report.counts.get("failed_items", 0)
+    return f"{failed} of {report.counts.get('items', 'the')} items could not be read" if failed else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,17 +10,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from glyphrank.errors import ConfigError
+from glyphrank.ids import SHORTEST, is_beginning
 from glyphrank.progress import track
 from glyphrank.redaction import redact_text
+from glyphrank.report.results import COMPARED
 from glyphrank.tracking.client import Client, bounded, in_time
 from glyphrank.tracking.existing import open_existing
 from glyphrank.tracking.origin import KIND, PARENT, SWEEP
 from glyphrank.tracking.store import cause_of
 
-FILES = ("report.json", "queries.csv", "ranks.csv")
-"""Of a run's files, those that are fetched."""
-SHORTEST = 6
-"""Characters of a run's id that are enough to name it."""
 _BARS = "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR"
 _PAGE = 1000
 _PATIENCE = 3
@@ -36,21 +33,14 @@ class Fetched:
 
     Attributes:
         name: as the dashboard shows it.
-        status: MLflow's: RUNNING, FINISHED, FAILED, KILLED, SCHEDULED.
-        started: milliseconds since 1970.
         tags: `complete`, `reused`, `identity` among them, where the run has them.
-        parent: id of the run under which it stands, None for none.
-        folder: where `FILES` lie, None when they could not be had.
+        folder: where the files lie that a comparison reads, None when they could not be had.
         lacks: why there is no folder; empty where there is one.
     """
 
     run_id: str
     name: str
-    experiment: str
-    status: str
-    started: int
     tags: Mapping[str, str]
-    parent: str | None
     folder: Path | None
     lacks: str
 
@@ -83,11 +73,6 @@ def fetch(store: str, into: Path, experiment: str | None = None, runs: Sequence[
         return reader.fetch(found, into)
 
 
-def is_beginning(text: str) -> bool:
-    """Whether a text may be a run's id or enough of its beginning."""
-    return bool(re.fullmatch(rf"[0-9a-f]{{{SHORTEST},32}}", text))
-
-
 class _Reader:
     """Asks one store; `seconds` bounds each request to a server, None where the store is no other program."""
 
@@ -95,16 +80,15 @@ class _Reader:
         self._client = client
         self._store = store
         self._seconds = seconds
-        self._experiments: dict[str, str] = {}
 
     def find(self, experiment: str | None, asked: Sequence[str]) -> list[Any]:
         """MLflow's runs, oldest first, each once."""
         pages = self._paged(lambda token: self._client.search_experiments(max_results=_PAGE, page_token=token))
-        self._experiments = {each.experiment_id: each.name for each in pages}
-        ids = [number for number, name in self._experiments.items() if experiment in (None, name)]
+        there = {each.experiment_id: each.name for each in pages}
+        ids = [number for number, name in there.items() if experiment in (None, name)]
         if not ids:
-            there = _listed(sorted(self._experiments.values()))
-            raise ConfigError(f"{self._store} has no experiment {experiment!r}; the experiments that it has: {there}")
+            names = _listed(sorted(there.values()))
+            raise ConfigError(f"{self._store} has no experiment {experiment!r}; the experiments that it has: {names}")
         found = [run for text in asked for run in self._named(text, ids)] if asked else self._search(ids, "")
         runs = {run.info.run_id: run for run in found}
         return sorted(runs.values(), key=lambda run: (run.info.start_time or 0, run.info.run_id))
@@ -125,16 +109,16 @@ class _Reader:
                         raise ConfigError(
                             f"the MLflow store {self._store} fails: run {run.info.run_id}: {lacks}"
                         ) from None
-                fetched.append(self._record(run, folder, lacks))
+                name = run.info.run_name or run.info.run_id
+                fetched.append(Fetched(run.info.run_id, name, dict(run.data.tags), folder, lacks))
                 tracker.advance()
         return fetched
 
     def _named(self, text: str, experiments: Sequence[str]) -> list[Any]:
         """The run whose id begins so, or the cells below it."""
-        wanted = text.strip().lower()
-        if not is_beginning(wanted):
+        if not is_beginning(text):
             raise ConfigError(f"found {text!r}, wanted a run's id or at least its first {SHORTEST} characters")
-        found = self._search(experiments, f"attributes.run_id LIKE '{wanted}%'")
+        found = self._search(experiments, f"attributes.run_id LIKE '{text}%'")
         if len(found) > 1:
             names = _listed([f"{run.info.run_id} ({run.info.run_name})" for run in found])
             raise ConfigError(f"{text!r} begins the ids of {len(found)} runs in {self._store}: {names}")
@@ -176,30 +160,16 @@ class _Reader:
         if info.status != "FINISHED":
             return None, f"it is {info.status}"
         there = {entry.path for entry in self._ask(lambda: self._client.list_artifacts(info.run_id))}
-        missing = [name for name in FILES if name not in there]
+        missing = [name for name in COMPARED if name not in there]
         if not there:
             return None, f"it has no files in {redact_text(str(info.artifact_uri))}"
         if missing:
             return None, f"it has no {', '.join(missing)}; an older version of glyphrank, or another program, logged it"
         folder = into / info.run_id
         folder.mkdir(exist_ok=True)
-        for name in FILES:
+        for name in COMPARED:
             self._ask(lambda name=name: self._client.download_artifacts(info.run_id, name, str(folder)), 4)  # type: ignore[misc]
         return folder, ""
-
-    def _record(self, run: Any, folder: Path | None, lacks: str) -> Fetched:
-        tags = dict(run.data.tags)
-        return Fetched(
-            run_id=run.info.run_id,
-            name=run.info.run_name or run.info.run_id,
-            experiment=self._experiments.get(run.info.experiment_id, run.info.experiment_id),
-            status=run.info.status,
-            started=run.info.start_time or 0,
-            tags=tags,
-            parent=tags.get(PARENT),
-            folder=folder,
-            lacks=lacks,
-        )
 
     def _ask(self, work: Callable[[], T], times: int = 1) -> T:
         return in_time(None if self._seconds is None else times * self._seconds, work)

@@ -14,6 +14,7 @@ from glyphrank.tracking.client import Client, bounded, in_time
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 4
+_HELD = "Another program holds it; try again when that has ended."
 
 T = TypeVar("T")
 
@@ -102,7 +103,7 @@ def opened(store: str, advice: str, work: Callable[[], T], remote: bool) -> T:
 
     Args:
         store: its name for messages.
-        advice: what a person can do where it fails.
+        advice: what a person can do where it fails for another reason than that another program holds it.
         work: at most four requests of a few seconds each.
         remote: as in `Store`; work on a file is not timed, since it may wait for a lock.
 
@@ -116,13 +117,15 @@ def opened(store: str, advice: str, work: Callable[[], T], remote: bool) -> T:
         except ConfigError:
             raise
         except Exception as error:  # databases, drivers and servers each have their own types
-            if attempt < _ATTEMPTS and "locked" in str(error):
+            held = "locked" in str(error)
+            if attempt < _ATTEMPTS and held:
                 _log.debug("%s is busy; asked again", store)
                 time.sleep(0.2 * attempt)
                 continue
             # the cause is cut off, since its own text may hold the credentials
-            raise ConfigError(f"the MLflow store {store} cannot be used: {cause_of(error)}\n{advice}") from None
-    raise ConfigError(f"the MLflow store {store} is busy\n{advice}")
+            told = _HELD if held else advice
+            raise ConfigError(f"the MLflow store {store} cannot be used: {cause_of(error)}\n{told}") from None
+    raise ConfigError(f"the MLflow store {store} is busy\n{_HELD}")
 
 
 def cause_of(error: BaseException) -> str:
