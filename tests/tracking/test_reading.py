@@ -5,7 +5,7 @@ import shutil
 import socket
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,6 @@ from glyphrank.tracking.local import Local
 from glyphrank.tracking.reading import Fetched, fetch
 from glyphrank.tracking.server import Server
 from guarded import Guard
-from served import serving
 from tracked_runs import client_of, report_with, runtime_in, start_in
 
 
@@ -250,19 +249,6 @@ def test_store_that_does_not_listen_is_refused_within_seconds_without_credential
         fetch(uri, tmp_path, experiment="glyphrank")
     assert time.monotonic() - began < 60
     assert "hush" not in str(caught.value)
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
-    folder = tmp_path_factory.mktemp("served")
-    with serving(folder) as port:
-        yield port, folder
-
-
-@pytest.fixture
-def guard(served: tuple[int, Path]) -> Iterator[Guard]:
-    with Guard(served[0], "kim", "hush-hush").listening() as listening:
-        yield listening
 
 
 def test_files_come_from_a_server_and_no_credentials_are_shown(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,24 +9,9 @@ import pytest
 from glyphrank.errors import ConfigError
 from glyphrank.tracking.server import Server
 from guarded import Guard
-from served import serving
 from tracked_runs import client_of, report_with, run_folder, runs_of, runtime_in, start_in
 
 LIMITS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "1", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
-    """Port and folder of a real MLflow server, which keeps `mlflow.db` and `artifacts` there."""
-    folder = tmp_path_factory.mktemp("served")
-    with serving(folder) as port:
-        yield port, folder
-
-
-@pytest.fixture
-def guard(served: tuple[int, Path]) -> Iterator[Guard]:
-    with Guard(served[0], "kim", "hush-hush").listening() as listening:
-        yield listening
 
 
 def test_run_on_a_server_is_finished_and_its_files_arrive(served: tuple[int, Path], tmp_path: Path) -> None:

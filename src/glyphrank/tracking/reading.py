@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -146,7 +147,7 @@ class _Reader:
     def _paged(self, page: Callable[[str | None], Any]) -> Iterator[Any]:
         token: str | None = None
         while True:
-            answer = self._ask(lambda token=token: page(token))  # type: ignore[misc]
+            answer = self._ask(partial(page, token))
             yield from answer
             token = answer.token
             if not token:
@@ -168,7 +169,7 @@ class _Reader:
         folder = into / info.run_id
         folder.mkdir(exist_ok=True)
         for name in COMPARED:
-            self._ask(lambda name=name: self._client.download_artifacts(info.run_id, name, str(folder)), 4)  # type: ignore[misc]
+            self._ask(partial(self._client.download_artifacts, info.run_id, name, str(folder)), 4)
         return folder, ""
 
     def _ask(self, work: Callable[[], T], times: int = 1) -> T:
