@@ -17,6 +17,7 @@ from glyphrank.answers import (
     cautions,
     groups_of_askers,
     intervals_of,
+    repeats,
     with_medians,
 )
 from glyphrank.comparable import common
@@ -202,3 +203,12 @@ def test_intervals_bear_the_names_of_the_totals() -> None:
     assert any(name.startswith("v2t/") for name in spans[0])
     assert not any(name.startswith("v2t/") for name in spans[1])
     assert all(low <= answers[0].total[name] <= high for name, (low, high) in spans[0].items())
+
+
+def test_runs_of_the_same_numbers_are_told() -> None:
+    runs = [from_ranks(name, ranks) for name, ranks in (("one", [1, 2]), ("two", [1, 2]), ("three", [2, 1]))]
+    shared = common(runs, runs[0])
+    answers = [answers_of(run, shared.ids, shared.rule) for run in runs]
+    assert repeats(["one", "two"], answers[:2]) == ["with the same numbers, each counted as a test: 'one', 'two'"]
+    other = answers_of(from_ranks("other", [5, 2]), shared.ids, shared.rule)
+    assert repeats(["one", "other"], [answers[0], other]) == []

@@ -119,7 +119,7 @@ def test_the_primary_metric_alone_makes_no_other_evaluation() -> None:
 def test_the_advice_on_tie_rules_says_what_all_means() -> None:
     # case M01
     runs = pair(ties=TieRule.optimistic)
-    with pytest.raises(DataError, match="with --ties all each keeps its own"):
+    with pytest.raises(DataError, match=r"--ties RULE .* \(all shows every rule but chooses none\)"):
         common(runs, runs[0])
 
 

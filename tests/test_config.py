@@ -171,3 +171,11 @@ def test_build_keeps_secrets_out_of_what_is_logged(tmp_path: Path) -> None:  # c
     with pytest.raises(ConfigError) as caught:
         built(tmp_path, "+api_key=hunter2")
     assert "hunter2" not in str(caught.value)
+
+
+def test_build_names_the_fields_that_are_not_as_their_choice_has_them(tmp_path: Path) -> None:
+    _, start = built(
+        tmp_path, "encoder@lexical=bm25_ngrams", "lexical.analyser.n=4", "metrics.cutoffs=[20]", "rerun=true"
+    )
+    assert set(start.changed) == {"lexical.analyser.n", "metrics.cutoffs"}
+    assert built(tmp_path)[1].changed == ()

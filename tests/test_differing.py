@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from finished_runs import from_ranks
@@ -141,6 +142,14 @@ def test_a_field_that_a_run_lacks_has_no_entry() -> None:
         {"text": "minilm", "text.max_length": "128"},
         {"text": "none"},
     ]
+
+
+def test_a_field_that_only_one_choice_has_is_shown_where_a_person_changed_it() -> None:
+    words = run("one", {"lexical": {"k1": 1.2}})
+    ngrams = run("two", {"lexical": {"k1": 1.2, "n": 4}}, {"encoder@lexical": "bm25_ngrams"})
+    assert differing([words, ngrams]) == [{"lexical": "bm25_words"}, {"lexical": "bm25_ngrams"}]
+    own = replace(ngrams, report=replace(ngrams.report, changed=("lexical.n",)))
+    assert differing([words, own]) == [{"lexical": "bm25_words"}, {"lexical": "bm25_ngrams", "lexical.n": "4"}]
 
 
 def test_runs_with_one_configuration_are_told_apart_by_their_lineage() -> None:

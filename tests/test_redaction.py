@@ -77,6 +77,8 @@ def test_redact_keeps_what_tells_that_no_secret_is_set() -> None:
         ("http://user:p@ss@host", "http://host"),
         ("/runs/tracking.uri=http:/kim:pw@host:5000,k1=1", "/runs/tracking.uri=http:/host:5000,k1=1"),
         ("https:/tok@h and file:/data/a@b and C:/a@b", "https:/h and file:/data/a@b and C:/a@b"),
+        (r"tracking.uri=http\:/kim\:pw@host\:5000,k1=1", r"tracking.uri=http\:/host\:5000,k1=1"),
+        (r"tracking.uri=http\://kim\:pw@host", r"tracking.uri=http\://host"),
         ("http://user:p/w#d?@host:5000", "http://host:5000"),
         ("postgresql+psycopg://u:p@db/x, https://tok@h", "postgresql+psycopg://db/x, https://h"),
         ("https://h:8080/a@b and me@example.org", "https://h:8080/a@b and me@example.org"),

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from glyphrank.comparable import cutoffs_of, only, protocol_of
+from glyphrank.comparable import cutoffs_of, listed, only, protocol_of
 from glyphrank.grouping import BY_ITEM, FEW, connected, effective_number
 from glyphrank.ids import nfc
 from glyphrank.intervals import intervals as intervals_of_runs
@@ -111,6 +111,15 @@ def cautions(runs: Sequence[Finished], way: Direction, ids: Sequence[str], group
             "small"
         )
     return notes
+
+
+def repeats(names: Sequence[str], answers: Sequence[Answers]) -> list[str]:
+    """Says which runs have the same numbers throughout, since each of them is a test of its own in the correction."""
+    found: dict[tuple[tuple[str, float], ...], list[str]] = {}
+    for name, own in zip(names, answers, strict=True):
+        found.setdefault(tuple(sorted(own.total.items())), []).append(name)
+    alike = [listed(group) for group in found.values() if len(group) > 1]
+    return [f"with the same numbers, each counted as a test: {'; '.join(alike)}"] if alike else []
 
 
 def _relevant(runs: Sequence[Finished], way: Direction) -> dict[str, set[str]]:

@@ -249,7 +249,7 @@ def _refusal(differences: Sequence[str]) -> str:
     lines = ["the runs were not evaluated alike and cannot be compared as they are; they differ in", *differences]
     advice = "compare runs of one evaluation, or add --allow to compare them on the queries that all of them have"
     if all(difference.startswith("tie rules") for difference in differences):
-        advice = "add --ties RULE to count all of them under one rule (with --ties all each keeps its own)"
+        advice = "add --ties RULE to count all of them under one rule (all shows every rule but chooses none)"
     return "\n  ".join(lines) + f"\n{advice}"
 
 

@@ -17,6 +17,7 @@ from glyphrank.answers import (
     cautions,
     groups_of_askers,
     intervals_of,
+    repeats,
     with_medians,
 )
 from glyphrank.comparable import SHOWN, Common, common, cutoffs_of, listed, parts_of, result_of, rule_of, spread
@@ -188,6 +189,7 @@ def _compared(
             *asked.notes,
             *_left_out(asked.metric, unjudged),
             *cautions(asked.runs, asked.way, ids[asked.way], groups[asked.way]),
+            *repeats([run.name for run in asked.runs], answers),
             *_moved_by_ties(rows, asked.metric),
         ),
         runs=tuple(rows),

@@ -19,6 +19,7 @@ from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, rais
 from glyphrank.known_secrets import remember
 from glyphrank.redaction import is_secret, redact, redact_override
 from glyphrank.run import Run
+from glyphrank.tracking.names import parameters
 from glyphrank.tracking.parents import find_parent, remembered_sweep
 from glyphrank.tracking.start import Start
 
@@ -68,6 +69,7 @@ def build(config: DictConfig) -> tuple[Run, Start]:
     start = Start(
         name=_name(choices, overrides),
         choices=choices,
+        changed=_changed(plain, choices, _folders(hydra)),
         config=redact(plain),
         overrides=tuple(redact_override(override) for override in overrides),
         launched_from=Path(hydra.runtime.cwd),
@@ -99,6 +101,20 @@ def _built(kind: type[Parts], config: DictConfig) -> tuple[Parts, dict[str, Any]
     parts = builder.build(kind, root)
     raise_for([*faults, *builder.faults], _Origins(choices, _texts(hydra.overrides.task)))
     return parts, plain
+
+
+def _changed(plain: Mapping[str, Any], choices: Mapping[str, str], folders: Sequence[Path]) -> tuple[str, ...]:
+    """Names of parameters to which an override or an experiment gave another value than the choice's own file."""
+    changed: list[str] = []
+    for slot, choice in choices.items():
+        group, _, key = slot.rpartition("@") if "@" in slot else (slot, "", slot)
+        file = next((path for folder in folders if (path := folder / group / f"{choice}.yaml").is_file()), None)
+        if file is None or key not in plain:
+            continue
+        own = parameters({}, {key: OmegaConf.to_container(OmegaConf.load(file), resolve=False)})
+        now = parameters({}, {key: plain[key]})
+        changed += [name for name in own if name in now and "${" not in own[name] and own[name] != now[name]]
+    return tuple(changed)
 
 
 def _choices(hydra: HydraConf) -> dict[str, str]:

@@ -28,14 +28,14 @@ def differing(runs: Sequence[Finished]) -> list[dict[str, str]]:
     Left out are fields that cannot have changed a number: where and how a run worked, and those of a component that is
     the same in all runs by its key (a dataset at another place, a fusion of one channel). Beside the differing choices
     of a component those of its fields are left out that follow from the choice: each choice has one value, and it is
-    the class, or the field is none of the other choices', or has the same value there. Reports do not say what a person
-    overrode, so a field that choices share stands beside them where their values differ. A field that a run lacks has
-    no entry. Runs that these fields do not tell apart show what of their lineage differs as well (`lineage.sources`:
-    another version of the program), and else their names.
+    the class, or the field is none of the other choices', or has the same value there. One that a person changed in any
+    run is shown in any case. A field that a run lacks has no entry. Runs that these fields do not tell apart show what
+    of their lineage differs as well (`lineage.sources`: another version of the program), and else their names.
     """
     everything = [parameters(run.report.choices, run.report.config) for run in runs]
     shown = [name for name in dict.fromkeys(name for own in everything for name in own) if _differs(everything, name)]
-    shown = [name for name in shown if _counts(name, runs) and not _follows(name, everything)]
+    changed = {name for run in runs for name in run.report.changed}
+    shown = [name for name in shown if _counts(name, runs) and (name in changed or not _follows(name, everything))]
     rows = [{name: own[name] for name in shown if name in own} for own in everything]
     if _alike(rows):
         lineages = [{f"lineage.{name}": key[:_DIGEST] for name, key in run.report.lineage.items()} for run in runs]

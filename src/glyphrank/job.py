@@ -56,6 +56,7 @@ def job(config: Any) -> float:
     """
     from glyphrank.config import build, current_cell
     from glyphrank.redaction import redact_file
+    from glyphrank.report.results import REPORT
     from glyphrank.tracking.interruptions import Killed
 
     _results.clear()
@@ -63,6 +64,7 @@ def job(config: Any) -> float:
     try:
         for path in cell.copies:
             redact_file(path)
+        (cell.folder / REPORT).unlink(missing_ok=True)  # an earlier run's, which would pass for this one's
         return perform(*build(config), cell.folder)
     except (ConfigError, DataError) as error:
         return _fail(cell, error, str(error))
@@ -96,7 +98,7 @@ def perform(run: Run, start: Start, folder: Path) -> float:
     with (run.tracking or Untracked()).start(start, run.runtime) as tracked:
         done = execute(run, start.config, start.choices)
         # A stored result may come from a run with other paths, or with another name for the same choice.
-        report = replace(done.report, config=start.config, choices=start.choices)
+        report = replace(done.report, config=start.config, choices=start.choices, changed=start.changed)
         results.deliver(store, report, folder, done.orders)
         tracked.log(report, folder, done.reused)
         if tracked.reference:

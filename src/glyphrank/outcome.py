@@ -24,6 +24,7 @@ class Report:
         lineage: stage -> key or fingerprint behind the numbers.
         notes, config: what was odd, in sentences; the resolved configuration, secrets removed.
         choices: what a person named, slot -> choice, e.g. `{"encoder@lexical": "bm25_words"}`.
+        changed: names, as the dashboard has them, of the fields whose value is not that of the choice's own file.
         evaluation: what two runs must share to be compared: `queries`, `items` and `relevance` as digests, and the
             fields of the protocol under `protocol`.
         intervals: name of a metric in `metrics` -> its 95 % interval, [low, high].
@@ -50,6 +51,7 @@ class Report:
     notes: tuple[str, ...]
     config: Mapping[str, object]
     choices: Mapping[str, str] = field(default_factory=dict)
+    changed: Sequence[str] = ()
     evaluation: Mapping[str, object] = field(default_factory=dict)
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     slice_intervals: Mapping[str, Mapping[str, Mapping[str, tuple[float, float]]]] = field(default_factory=dict)

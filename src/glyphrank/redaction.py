@@ -33,7 +33,7 @@ _NO_SECRET = frozenset({"", "null", "None", "~", "true", "True", "false", "False
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _USER_INFO = re.compile(
-    r"""(?:(?<=://)|(?<=\w\w:/)(?!/))"""  # a path has one slash
+    r"""(?:(?<=://)|(?:(?<=\w\w:/)|(?<=\\:/))(?!/))"""  # a path has one slash, and Hydra puts \ before the colon in it
     r"""(?:[^\s/@:"'<>]*:(?!\d+(?:[/?#\s"',)\]}]|$))(?:(?!\w://)(?:[^\s"'<>]|["'](?![,:;)\]}\s]|$)))*@"""
     r"""|[^\s/?#"'<>]*@)"""  # the first: a password, in which @ / ? # may stand unescaped
 )

@@ -188,3 +188,10 @@ def test_run_with_outputs_in_the_home_folder_puts_everything_there(tmp_path: Pat
 def test_run_with_a_number_that_is_not_finite_is_refused_before_any_work(value: str, tmp_path: Path) -> None:
     assert f"found {value}, wanted a finite number" in refused("run", f"fusion.k={value}", cwd=tmp_path)
     assert not (tmp_path / "outputs" / "cache").exists()
+
+
+def test_a_run_that_fails_in_a_used_folder_does_not_pass_for_the_earlier_one(tmp_path: Path) -> None:
+    ran("run", "tracking=none", "hydra.run.dir=here", cwd=tmp_path)
+    assert (tmp_path / "here" / "report.json").is_file()
+    refused("run", "tracking=none", "hydra.run.dir=here", "lexical.k1=-1", cwd=tmp_path)
+    assert not (tmp_path / "here" / "report.json").exists()

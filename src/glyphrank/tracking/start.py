@@ -20,6 +20,7 @@ class Start:
         parent: `TrackedRun.reference` of the run under which this one stands, where both go to the same store and
             experiment; empty when it stands alone.
         sweep: whether this is the parent run of a sweep, which measures nothing itself.
+        changed: names of parameters whose value is not that of the choice's own file.
     """
 
     name: str
@@ -29,3 +30,4 @@ class Start:
     launched_from: Path
     parent: Mapping[str, str] = field(default_factory=dict)
     sweep: bool = False
+    changed: tuple[str, ...] = ()
