@@ -87,3 +87,5 @@ def test_one_encoder_field_changed_makes_only_its_vectors_anew(folder: Path) -> 
 def test_quickstart_experiment_runs_without_a_network(folder: Path) -> None:
     done = ran("run", "-m", "experiment=quickstart", cwd=folder)
     assert done.stdout.count("dashboard: ") == 6
+    held = ran("compare", "--expected", "quickstart.yaml", cwd=folder).stdout
+    assert "33 numbers: 33 ok" in held, held
