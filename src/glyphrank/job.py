@@ -96,7 +96,7 @@ def perform(run: Run, start: Start, folder: Path) -> float:
 
     store = run.runtime.outputs / "results"
     with (run.tracking or Untracked()).start(start, run.runtime) as tracked:
-        done = execute(run, start.config, start.choices)
+        done = execute(run, start.config, start.choices, start.changed)
         # A stored result may come from a run with other paths, or with another name for the same choice.
         report = replace(done.report, config=start.config, choices=start.choices, changed=start.changed)
         results.deliver(store, report, folder, done.orders)

@@ -53,13 +53,16 @@ class Executed:
     orders: Mapping[str, IntArray] | None
 
 
-def execute(run: Run, config: Mapping[str, object], choices: Mapping[str, str]) -> Executed:
+def execute(
+    run: Run, config: Mapping[str, object], choices: Mapping[str, str], changed: Sequence[str] = ()
+) -> Executed:
     """Runs the experiment, or takes its stored result.
 
     A result with failed items is measured again: the failure may have passed, and everything else comes from the cache.
 
     Args:
-        config, choices: the resolved configuration for the report, secrets removed, and what of it a person named.
+        config, choices, changed: the resolved configuration for the report, secrets removed, what of it a person named,
+            and which fields are not as their choice has them.
 
     Raises:
         DataError: an input is missing or damaged; ConfigError: a component cannot work here.
@@ -70,7 +73,7 @@ def execute(run: Run, config: Mapping[str, object], choices: Mapping[str, str]) 
         find_files(run)
     task = run.dataset.load(run.runtime)
     groupings_of(task, run.metrics, (Direction.t2v,))  # a field that no query has is told now, not after hours
-    origin = Origin(trace(run, task), config, choices)
+    origin = Origin(trace(run, task), config, choices, tuple(changed))
     orders = orders_of(task) if run.save_scores else None
     stored = None if run.rerun else find_stored(run, task, origin.identity)
     if stored:

@@ -50,11 +50,13 @@ class Origin:
     Attributes:
         lineage: stage -> fingerprint or key; its digest is the result's identity.
         config, choices: what was configured, secrets removed, and what of it a person named.
+        changed: names of fields that are not as their choice has them.
     """
 
     lineage: Mapping[str, str]
     config: Mapping[str, object]
     choices: Mapping[str, str]
+    changed: tuple[str, ...] = ()
 
     @property
     def identity(self) -> str:
@@ -93,6 +95,7 @@ def report_of(
         notes=(),
         config=origin.config,
         choices=origin.choices,
+        changed=origin.changed,
         evaluation=evaluation_of(task, protocol),
         intervals=trust.intervals,
         slice_intervals=trust.slice_intervals,

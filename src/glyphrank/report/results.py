@@ -109,6 +109,7 @@ def read_report(path: Path) -> Report:
     return replace(
         report,
         notes=tuple(report.notes),
+        changed=tuple(report.changed),
         bounds=_limits(report.bounds),
         intervals=_limits(report.intervals),
         slice_intervals={
