@@ -172,3 +172,9 @@ def test_runs_that_differ_in_nothing_are_told_apart_by_name() -> None:
 
 def test_a_run_alone_has_its_name() -> None:
     assert differing([run("one", {"lexical": {"k1": 1.2}})]) == [{"run": "one"}]
+
+
+def test_a_part_that_only_some_runs_need_explains_itself() -> None:
+    words = run("one", {"lexical": {"k1": 1}}, {"encoder@text": "none"})
+    dense = run("two", {"lexical": {"k1": 1}}, {"encoder@text": "minilm"}, lexical="one", text="t1", index="i1")
+    assert unexplained([words, dense], differing([words, dense])) == []

@@ -81,8 +81,9 @@ def unexplained(runs: Sequence[Finished], rows: Sequence[Mapping[str, str]]) -> 
     for key in keys:
         alike: dict[tuple[tuple[str, str], ...], set[str]] = {}
         for run, row in zip(runs, rows, strict=True):
-            own = tuple((name, value) for name, value in row.items() if _slot(name) == key)
-            alike.setdefault(own, set()).add(run.report.lineage.get(key, "none"))
+            if key in run.report.lineage:  # one that has no vectors has no index, say, and its choices show that
+                own = tuple((name, value) for name, value in row.items() if _slot(name) == key)
+                alike.setdefault(own, set()).add(run.report.lineage[key])
         if all(len(found) == 1 for found in alike.values()) or any(f"lineage.{key}" in row for row in rows):
             continue
         told.append(f"{key} ({spread(runs, partial(_key_of, key))})")
