@@ -204,7 +204,7 @@ def _bare(ranks: Ranks) -> Finished:
         bounds={},
         channels={},
         slices={},
-        counts={},
+        counts={"queries": QUERIES, "items": ITEMS},
         failures={},
         losses={},
         views={},
