@@ -13,8 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import statistics
-import subprocess
 import sys
 import time
 
@@ -22,6 +20,7 @@ import numpy as np
 
 from glyphrank.resampling import RESAMPLES, mean_intervals, median_intervals
 from glyphrank.ties import Numbers
+from turns import HEADER, by_turns, ratio, table
 
 QUERIES, METRICS, GROUPS = 2_727, 12, 900
 MOST_TIMES = 1.5
@@ -37,25 +36,12 @@ def main() -> int:
     if options.measure:
         print(json.dumps(_measure(options.measure)))
         return 0
-    measured: dict[str, list[dict[str, float]]] = {kind: [] for kind in KINDS}
-    for _ in range(options.repeats):
-        for kind, results in measured.items():
-            results.append(_in_a_process(kind))
-    seconds = {kind: [result["seconds"] for result in results] for kind, results in measured.items()}
-    ratio = statistics.median(ours / floor for ours, floor in zip(seconds["ours"], seconds["floor"], strict=True))
-    print(f"{'':8}{'median s':>10}{'least s':>10}{'peak MB':>10}")
-    for kind, results in measured.items():
-        peak = max(result["megabytes"] for result in results)
-        print(f"{kind:8}{statistics.median(seconds[kind]):10.3f}{min(seconds[kind]):10.3f}{peak:10.0f}")
-    print(f"ratio {ratio:.2f} (wanted <= {MOST_TIMES})")
-    return int(ratio > MOST_TIMES)
-
-
-def _in_a_process(kind: str) -> dict[str, float]:
-    command = [sys.executable, __file__, "--measure", kind]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    result: dict[str, float] = json.loads(done.stdout)
-    return result
+    measured = by_turns(__file__, KINDS, options.repeats)
+    times = ratio(measured, "ours", "floor")
+    print(f"{'':8}{HEADER}")
+    print(table(measured))
+    print(f"ratio {times:.2f} (wanted <= {MOST_TIMES})")
+    return int(times > MOST_TIMES)
 
 
 def _measure(kind: str) -> dict[str, float]:

@@ -16,8 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import statistics
-import subprocess
 import sys
 import time
 
@@ -29,6 +27,7 @@ from glyphrank.ranking import RankCounter
 from glyphrank.records import Direction, FloatArray, IntArray, Vectors
 from glyphrank.scoring import TILE, Channel, matrix
 from glyphrank.ties import TieRule, tied_queries
+from turns import HEADER, by_turns, ratio, table
 
 QUERIES, ITEMS, WIDTH, REPEATED = 600, 40_781, 512, 1_419
 CUTOFFS = (1, 3, 5, 10)
@@ -44,26 +43,13 @@ def main() -> int:
     if options.measure:
         print(json.dumps(_measure(options.measure)))
         return 0
-    measured: dict[str, list[dict[str, float]]] = {"floor": [], "ours": []}
-    for _ in range(options.repeats):
-        for kind, results in measured.items():
-            results.append(_in_a_process(kind))
-    seconds = {kind: [result["seconds"] for result in results] for kind, results in measured.items()}
-    ratio = statistics.median(ours / floor for ours, floor in zip(seconds["ours"], seconds["floor"], strict=True))
+    measured = by_turns(__file__, ("floor", "ours"), options.repeats)
+    times = ratio(measured, "ours", "floor")
     megabytes = max(result["megabytes"] for result in measured["ours"])
-    print(f"{'':8}{'median s':>10}{'least s':>10}{'peak MB':>10}")
-    for kind, results in measured.items():
-        peak = max(result["megabytes"] for result in results)
-        print(f"{kind:8}{statistics.median(seconds[kind]):10.3f}{min(seconds[kind]):10.3f}{peak:10.0f}")
-    print(f"ratio {ratio:.2f} (wanted <= {MOST_TIMES}), peak {megabytes:.0f} MB (wanted < {MOST_MEGABYTES:.0f})")
-    return int(ratio > MOST_TIMES or megabytes >= MOST_MEGABYTES)
-
-
-def _in_a_process(kind: str) -> dict[str, float]:
-    command = [sys.executable, __file__, "--measure", kind]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    result: dict[str, float] = json.loads(done.stdout)
-    return result
+    print(f"{'':8}{HEADER}")
+    print(table(measured))
+    print(f"ratio {times:.2f} (wanted <= {MOST_TIMES}), peak {megabytes:.0f} MB (wanted < {MOST_MEGABYTES:.0f})")
+    return int(times > MOST_TIMES or megabytes >= MOST_MEGABYTES)
 
 
 def _measure(kind: str) -> dict[str, float]:

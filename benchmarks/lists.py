@@ -15,8 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import statistics
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -30,6 +28,7 @@ from glyphrank.ranking import id_order
 from glyphrank.records import FloatArray, IntArray
 from glyphrank.ties import TieRule
 from glyphrank.trec import escaped
+from turns import HEADER, by_turns, in_a_process, ratio, table
 
 QUERIES, HITS, ITEMS, MOST_JUDGED = 10_000, 100, 40_781, 5
 CUTOFFS = (1, 3, 5, 10)
@@ -63,27 +62,19 @@ def main() -> int:
     if options.measure:
         print(json.dumps(_measure(options.measure, options.shuffled)))
         return 0
-    # In a process of its own, like all else: a process that this one starts begins with this one's peak.
-    subprocess.run([sys.executable, __file__, "--measure", "agreement"], check=True)
-    print(f"{'':10}{'':8}{'median s':>10}{'least s':>10}{'peak MB':>10}")
+    in_a_process(__file__, "--measure", "agreement")
+    print(f"{'':10}{'':8}{HEADER}")
     ratios = {kind: _compare(kind, options.repeats) for kind in ("sorted", "shuffled")}
-    print(", ".join(f"{kind} ratio {ratio:.2f}" for kind, ratio in ratios.items()), f"(wanted < {MOST_TIMES})")
+    print(", ".join(f"{kind} ratio {times:.2f}" for kind, times in ratios.items()), f"(wanted < {MOST_TIMES})")
     return int(max(ratios.values()) >= MOST_TIMES)
 
 
 def _compare(kind: str, repeats: int) -> float:
     """Prints two lines of the table and returns the ratio of ours to theirs."""
-    measured: dict[str, list[dict[str, float]]] = {"theirs": [], "ours": []}
-    for _ in range(repeats):
-        for side, results in measured.items():
-            command = [sys.executable, __file__, "--measure", side, *(["--shuffled"] if kind == "shuffled" else [])]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            results.append(json.loads(done.stdout))
-    seconds = {side: [result["seconds"] for result in results] for side, results in measured.items()}
-    for side, results in measured.items():
-        peak = max(result["megabytes"] for result in results)
-        print(f"{kind:10}{side:8}{statistics.median(seconds[side]):10.3f}{min(seconds[side]):10.3f}{peak:10.0f}")
-    return statistics.median(ours / theirs for ours, theirs in zip(seconds["ours"], seconds["theirs"], strict=True))
+    shuffled = ["--shuffled"] if kind == "shuffled" else []
+    measured = by_turns(__file__, ("theirs", "ours"), repeats, *shuffled)
+    print(table(measured, f"{kind:10}"))
+    return ratio(measured, "ours", "theirs")
 
 
 def _measure(side: str, shuffled: bool) -> dict[str, float]:

@@ -16,8 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import statistics
-import subprocess
 import sys
 import time
 
@@ -25,6 +23,7 @@ import numpy as np
 
 from glyphrank.ranking import RankCounter, id_order
 from glyphrank.records import Direction, FloatArray, Ranks
+from turns import HEADER, by_turns, in_a_process, ratio, table
 
 SIDE, LEVELS, BLOCK = 2_727, 12, 256
 MOST_TIMES = 0.25
@@ -44,29 +43,18 @@ def main() -> int:
     if options.measure:
         print(json.dumps(_measure(options.measure, _scores(options.kind))))
         return 0
-    print(f"{'':8}{'':8}{'median s':>10}{'least s':>10}{'peak MB':>10}")
+    print(f"{'':8}{'':8}{HEADER}")
     ratios = {kind: _compare(kind, options.repeats) for kind in KINDS}
-    print(", ".join(f"{kind} ratio {ratio:.3f}" for kind, ratio in ratios.items()), f"(wanted < {MOST_TIMES})")
+    print(", ".join(f"{kind} ratio {times:.3f}" for kind, times in ratios.items()), f"(wanted < {MOST_TIMES})")
     return int(max(ratios.values()) >= MOST_TIMES)
 
 
 def _compare(kind: str, repeats: int) -> float:
     """Prints two lines of the table and returns the ratio of ours to the floor."""
-    _in_a_process(kind, "agreement")
-    measured: dict[str, list[dict[str, float]]] = {"floor": [], "ours": []}
-    for _ in range(repeats):
-        for side, results in measured.items():
-            results.append(json.loads(_in_a_process(kind, side)))
-    seconds = {side: [result["seconds"] for result in results] for side, results in measured.items()}
-    for side, results in measured.items():
-        peak = max(result["megabytes"] for result in results)
-        print(f"{kind:8}{side:8}{statistics.median(seconds[side]):10.3f}{min(seconds[side]):10.3f}{peak:10.0f}")
-    return statistics.median(ours / floor for ours, floor in zip(seconds["ours"], seconds["floor"], strict=True))
-
-
-def _in_a_process(kind: str, side: str) -> str:
-    command = [sys.executable, __file__, "--kind", kind, "--measure", side]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    in_a_process(__file__, "--measure", "agreement", "--kind", kind)
+    measured = by_turns(__file__, ("floor", "ours"), repeats, "--kind", kind)
+    print(table(measured, f"{kind:8}"))
+    return ratio(measured, "ours", "floor")
 
 
 def _measure(side: str, scores: FloatArray) -> dict[str, float]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,11 +65,11 @@ def holding(monkeypatch: pytest.MonkeyPatch, identities: Mapping[Path, str]) -> 
     monkeypatch.setattr(finished, "read_finished", read_finished)
 
 
-def cell(sweep: Path, number: int, folder: str, identity: str, **changes: object) -> CellRecord:
+def cell(sweep: Path, number: int, folder: str, identity: str, **changes: Any) -> CellRecord:
     """A cell that finished, whose result would lie in `results/<identity>`; its record is written."""
     result = str(sweep / "results" / identity) if identity else ""
     record = replace(RECORD, number=number, folder=folder, result=result)
-    record = replace(record, **changes)  # type: ignore[arg-type]
+    record = replace(record, **changes)
     write_cell(sweep, record)
     return record
 

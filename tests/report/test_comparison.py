@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -40,10 +41,10 @@ VALUES = {
 SPANS = {name: (value - 0.04, value + 0.04) for name, value in VALUES.items()}
 
 
-def row(name: str, **changes: object) -> Compared:
+def row(name: str, **changes: Any) -> Compared:
     own = {**FIELDS, "lexical": name}
     found = Compared(name=name, identity=name[:1] * 32, fields=own, values=VALUES, intervals=SPANS, group=True)
-    return replace(found, **changes)  # type: ignore[arg-type]
+    return replace(found, **changes)
 
 
 TESTED = {

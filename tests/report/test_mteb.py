@@ -11,6 +11,7 @@ import pytest
 
 from glyphrank.outcome import Report
 from glyphrank.report.mteb import mteb_result, write_mteb
+from tracked_runs import report_with
 
 METRICS = {
     "hit_rate_at_1": 0.5,
@@ -28,23 +29,8 @@ NAMES = {"hit_rate_at_1", "recall_at_1", "ndcg_at_1", "ndcg_at_10", "mrr_at_10"}
 
 
 def _report(primary: str = "ndcg_at_10", config: Mapping[str, object] | None = None) -> Report:
-    return Report(
-        identity="0" * 64,
-        task="공공 문서/test",
-        primary=primary,
-        metrics=METRICS,
-        bounds={},
-        channels={},
-        slices={},
-        counts={},
-        failures={},
-        losses={},
-        views={},
-        listed={},
-        tags={},
-        lineage={"dataset": "f1"},
-        notes=(),
-        config=config or {},
+    return report_with(
+        task="공공 문서/test", primary=primary, metrics=METRICS, lineage={"dataset": "f1"}, config=config or {}
     )
 
 

@@ -97,8 +97,7 @@ class Colours:
         return Halve()
 
     def encode_queries(self, texts: Sequence[str], runtime: Runtime) -> Encoded:
-        values = np.array([[float(name in text) for name in ("red", "green", "blue")] for text in texts])
-        return Encoded(values.astype(np.float32), np.zeros(len(texts), dtype=np.bool_))
+        return named_colours(texts)
 
     def encode_frames(self, frames: Iterable[Frames], runtime: Runtime) -> FloatArray:
         values = np.empty((0, 3), dtype=np.float32)
@@ -145,3 +144,9 @@ class Twofold:
 
     def choose(self, first: Reading, second: Reading) -> Reading:
         return second if second.failure is None else replace(first, failure=f"{first.failure}; {second.failure}")
+
+
+def named_colours(texts: Sequence[str]) -> Encoded:
+    """Red, green and blue, each 1 where a text names it."""
+    values = np.array([[float(name in text) for name in ("red", "green", "blue")] for text in texts])
+    return Encoded(values.astype(np.float32), np.zeros(len(texts), dtype=np.bool_))

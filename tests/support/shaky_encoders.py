@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from counting_parts import Halve
+from counting_parts import Halve, named_colours
 from glyphrank.encoders.precision import Precision
 from glyphrank.records import Encoded, FloatArray, Frames
 from glyphrank.runtime import Runtime
@@ -57,8 +57,7 @@ class ShakyColours:
         return Halve()
 
     def encode_queries(self, texts: Sequence[str], runtime: Runtime) -> Encoded:
-        values = np.array([[float(name in text) for name in ("red", "green", "blue")] for text in texts])
-        return Encoded(values.astype(np.float32), np.zeros(len(texts), dtype=np.bool_))
+        return named_colours(texts)
 
     def encode_frames(self, frames: Iterable[Frames], runtime: Runtime) -> FloatArray:
         means = [np.mean([image.mean(axis=(0, 1)) for image in item.images], axis=0) for item in frames]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from guarded import Guard
 from tracked_runs import client_of, report_with, runtime_in, start_in
 
 
-def log(tracker: Tracker, folder: Path, name: str, **how: object) -> TrackedRun:
+def log(tracker: Tracker, folder: Path, name: str, **how: Any) -> TrackedRun:
     """A finished run whose three files hold its name; `how` has fields of Start, or `files`, those that it has."""
     files = how.pop("files", COMPARED)
     assert isinstance(files, tuple)
@@ -31,7 +32,7 @@ def log(tracker: Tracker, folder: Path, name: str, **how: object) -> TrackedRun:
     place.mkdir(parents=True, exist_ok=True)
     for file in (*files, "run.trec"):
         (place / file).write_text(f"{file} of {name}", encoding="utf-8")
-    start = replace(start_in(folder), name=name, **how)  # type: ignore[arg-type]
+    start = replace(start_in(folder), name=name, **how)
     with tracker.start(start, runtime_in(folder)) as run:
         if not start.sweep:
             run.log(report_with(), place, reused=name == "again")
