@@ -9,11 +9,10 @@ from functools import partial
 
 from glyphrank.comparable import listed, result_of, spread
 from glyphrank.report.finished import Finished
+from glyphrank.run import CHANGES_NO_NUMBER
 from glyphrank.tracking.names import parameters
 
-_NO_NUMBER = frozenset(
-    ("experiment", "hydra", "help", "on_bad_media", "paths", "plugins", "probe", "probe_precision", "rerun", "runtime")
-) | {"save_scores", "tracking"}
+_NO_NUMBER = CHANGES_NO_NUMBER | {"experiment", "hydra", "help"}
 """First parts of fields that change no number."""
 _CLASS = "_target_"
 _SLOTS = frozenset(

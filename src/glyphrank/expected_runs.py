@@ -12,11 +12,9 @@ from glyphrank.composition import plain_here
 from glyphrank.errors import ConfigError
 from glyphrank.expected_files import Expected, Row, Scalar
 from glyphrank.outcome import Report
-from glyphrank.run import CHANNELS
+from glyphrank.run import CHANGES_NO_NUMBER, CHANNELS
 from glyphrank.tracking.names import parameters, stored_value
 
-_HOW = {"paths", "runtime", "on_bad_media", "rerun", "save_scores", "probe", "probe_precision", "plugins", "tracking"}
-"""Nodes of the config that change no number of a run that is complete; all others count."""
 _PLACES = {"root", "folder"}
 _SHOWN = {"metrics.primary", "metrics.cutoffs"}
 _NOTHING = "not there"
@@ -110,14 +108,14 @@ def _overrides(expected: Expected, where: Mapping[str, Scalar] | None) -> tuple[
 def _composed(overrides: tuple[str, ...]) -> Mapping[str, object] | None:
     """The nodes that count of the config that these overrides give; None where it cannot be composed."""
     try:
-        return plain_here(overrides, _HOW)
+        return plain_here(overrides, CHANGES_NO_NUMBER)
     except ConfigError:
         return None
 
 
 def _differences(config: Mapping[str, object], composed: Mapping[str, object]) -> dict[str, tuple[str, str]]:
     """Field -> its value in a run and as composed, where these are not the same; places of files aside."""
-    counting = {name: node for name, node in config.items() if name not in _HOW}
+    counting = {name: node for name, node in config.items() if name not in CHANGES_NO_NUMBER}
     own, usual = parameters({}, counting), parameters({}, composed)
     names = [
         name

@@ -20,6 +20,7 @@ from enum import Enum
 
 import numpy as np
 
+from glyphrank.metrics import medians_are_one
 from glyphrank.records import BoolArray, IntArray
 from glyphrank.resampling import Median, mean_intervals, median_intervals, medians
 from glyphrank.significance import Interval as Interval
@@ -28,7 +29,6 @@ from glyphrank.ties import Numbers
 
 _TRUNCATED = "_truncated"
 _WORST = 0.05
-_ROUNDING = 1e-12
 _SAME = 1e-9
 """A width of an interval that rounding alone may give it."""
 
@@ -114,19 +114,16 @@ def tail_share(best_ranks: Numbers) -> float:
 
 def _samples(run: Mapping[str, Numbers], kept: BoolArray, ending: str) -> dict[str, _Sample]:
     """Everything that `metrics.evaluate` makes of a run's values, by name."""
+    if not kept.any():
+        return {}
     samples = {name: _Sample(value[kept], _Summary.share) for name, value in run.items() if name != "best_rank"}
-    for name, summary in _OF_RANKS.items() if kept.any() else ():
+    for name, summary in _OF_RANKS.items():
         samples[f"{name}{ending}"] = _Sample(run["best_rank"][kept], summary)
     ranks = run["best_rank"][kept][:, None]
-    if kept.any() and _are_alike(ranks):
-        del samples[f"median_rank_mean{ending}"]
-    return samples if kept.any() else {}
-
-
-def _are_alike(ranks: Numbers) -> bool:
-    """Whether both medians of ranks, (q, 1), are the same but for rounding."""
     upper, middle = (float(medians(ranks, median)[0]) for median in (Median.upper_middle, Median.mean_of_middles))
-    return math.isclose(middle, upper, rel_tol=_ROUNDING)
+    if medians_are_one(upper, middle):
+        del samples[f"median_rank_mean{ending}"]
+    return samples
 
 
 def _column(metric: str, values: Mapping[str, Numbers]) -> tuple[Numbers, _Summary]:

@@ -273,10 +273,15 @@ def summary(values: Mapping[str, Numbers], chosen: IntArray, truncated: bool = F
     ending = "_truncated" if truncated else ""
     upper, middle = float(best[len(best) // 2]), float(np.median(best))
     found[f"median_rank{ending}"] = upper
-    if not math.isclose(middle, upper, rel_tol=_SAME):
+    if not medians_are_one(upper, middle):
         found[f"median_rank_mean{ending}"] = middle
     found[f"mean_rank{ending}"] = float(np.mean(best))
     return found
+
+
+def medians_are_one(upper: float, middle: float) -> bool:
+    """Whether the upper middle and the mean of the two middles differ by rounding only; then the first stands alone."""
+    return math.isclose(middle, upper, rel_tol=_SAME)
 
 
 def _evaluated(ranks: Ranks) -> IntArray:

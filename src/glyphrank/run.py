@@ -23,6 +23,11 @@ from glyphrank.transcript import Transcript
 CHANNELS = {"visual": View.frames, "text": View.text, "lexical": View.text}
 """Channels and the view of an item that each sees."""
 
+CHANGES_NO_NUMBER = frozenset(
+    ("on_bad_media", "paths", "plugins", "probe", "probe_precision", "rerun", "runtime", "save_scores", "tracking")
+)
+"""Root keys of the config that say where and how a run works, and what it leaves; all others count."""
+
 
 @dataclass(frozen=True)
 class Run:

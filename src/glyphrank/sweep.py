@@ -29,8 +29,9 @@ from glyphrank.config import build_parts
 from glyphrank.job import result
 from glyphrank.redaction import redact_file, redact_override
 from glyphrank.report.cells import CELLS, CellRecord, State, launch_folder, read_cells, write_cell
+from glyphrank.report.compared import COMPARISON
 from glyphrank.runtime import Runtime
-from glyphrank.sweep_cells import COMPARISON, summarise
+from glyphrank.sweep_cells import summarise
 from glyphrank.tracking import TrackedRun, Tracker
 from glyphrank.tracking.interruptions import Interruptions, Killed
 from glyphrank.tracking.parents import remember_sweep, write_parent

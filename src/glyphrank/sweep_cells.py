@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.report.cells import CellRecord, finished_cells, launch_folder
+from glyphrank.report.compared import COMPARISON
 from glyphrank.whole_files import replace_whole
 
 if TYPE_CHECKING:
     from glyphrank.report.compared import Comparison
     from glyphrank.report.finished import Finished
-
-COMPARISON = ("comparison.md", "comparison.csv", "comparison.json")
-"""Files of the comparison, in the launch's folder and, of the latest launch, at the top of the sweep's."""
 
 logger = logging.getLogger("glyphrank")
 
@@ -82,7 +80,7 @@ def _compared(runs: Sequence[Finished], notes: list[str]) -> Comparison | None:
 
 
 def _show(sweep: Path, launch: str, comparison: Comparison) -> tuple[Path, ...]:
-    """On the terminal and as files; returns the launch's own."""
+    """On the terminal and as files, in the launch's folder and at the top of the sweep's; returns the launch's own."""
     from glyphrank.report.comparison import as_table, write_comparison
 
     own = launch_folder(sweep, launch)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+COMPARISON = ("comparison.md", "comparison.csv", "comparison.json")
+"""The files of a comparison."""
+
 Interval = tuple[float, float]
 """Low and high end of a 95 % interval."""
 LEVEL = 0.05

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from glyphrank.report.compared import Compared, Comparison
+from glyphrank.report.compared import COMPARISON, Compared, Comparison
 from glyphrank.report.comparison_columns import (
     Column,
     caption,
@@ -75,14 +75,14 @@ def rendered(comparisons: Sequence[Comparison], form: Form) -> str:
 
 
 def write_comparison(folder: Path, comparison: Comparison) -> None:
-    """Writes `comparison.md`, `comparison.csv` and `comparison.json`, each whole.
+    """Writes the files of `COMPARISON`, each whole.
 
     Raises:
         OSError: one cannot be written.
     """
-    for form, ending in ((Form.markdown, "md"), (Form.csv, "csv"), (Form.json, "json")):
+    for form, name in zip((Form.markdown, Form.csv, Form.json), COMPARISON, strict=True):
         text = rendered([comparison], form) + "\n"
-        replace_whole(folder / f"comparison.{ending}", partial(Path.write_text, data=text, encoding="utf-8"))
+        replace_whole(folder / name, partial(Path.write_text, data=text, encoding="utf-8"))
 
 
 def as_table(comparison: Comparison, width: int | None = None) -> str:
