@@ -62,6 +62,10 @@ _QUOTED = {
 }
 
 
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's where it is there: a sweep reads four such files for every cell."""
+
+
 class _Dumper(yaml.SafeDumper):
     """Quotes a text such as `1e3`, which Hydra would read as a number and YAML 1.1 would not."""
 
@@ -105,7 +109,8 @@ def redact_text(text: str) -> str:
     quotes or brackets all up to their end, in the middle of a sentence one word. After `name:` it is one word, what is
     quoted, or the rest of a line that begins with the name; a sentence about the name (`api_key: is unknown`) stays.
     """
-    return _scrub(hide(text, REDACTED), whole=False)
+    # user-info goes first: with only its password hidden, a URL would keep the name
+    return _scrub(hide(_USER_INFO.sub("", text), REDACTED), whole=False)
 
 
 def redact_override(text: str) -> str:
@@ -131,10 +136,10 @@ def redact_file(path: Path) -> None:
         return
     content = path.read_bytes()
     try:
-        loaded = yaml.safe_load(content.decode("utf-8"))
+        loaded = yaml.load(content.decode("utf-8"), Loader=_Loader)  # noqa: S506 - a safe one
         clean = redact(loaded)
-        dumped = yaml.dump(clean, Dumper=_Dumper, allow_unicode=True, sort_keys=False)
         changed = bool(clean != loaded)
+        dumped = yaml.dump(clean, Dumper=_Dumper, allow_unicode=True, sort_keys=False) if changed else ""
     except (yaml.YAMLError, ValueError, RecursionError):
         text = content.decode("utf-8", "replace")
         changed = redact_text(text) != text or any(is_secret(name) for name in re.findall(r"[\w.-]+", text))

@@ -81,13 +81,13 @@ class Guard:
 
 
 @contextmanager
-def answering(content: bytes, pause: float = 0) -> Iterator[str]:
-    """URI of a server that answers everything with the same JSON, `pause` seconds between its bytes."""
+def answering(content: bytes, pause: float = 0, status: int = 200) -> Iterator[str]:
+    """URI of a server that answers everything with the same content, `pause` seconds between its bytes."""
 
     class Handler(BaseHTTPRequestHandler):
         def handle_any(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            self.send_response(200)
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()

@@ -45,8 +45,10 @@ def runtime_in(outputs: Path) -> Runtime:
 
 
 def start_in(folder: Path, config: Mapping[str, object] | None = None, overrides: tuple[str, ...] = ()) -> Start:
+    """A run whose overrides name all of its config."""
     choices = {"dataset": "sample_pages", "encoder@lexical": "bm25_words"}
-    return Start("낱말 1", choices, config or {"lexical": {"k1": 1.2}}, overrides, folder)
+    config = config or {"lexical": {"k1": 1.2}}
+    return Start("낱말 1", choices, config, overrides, folder, named=tuple(config))
 
 
 def report_with(**changes: Any) -> Report:

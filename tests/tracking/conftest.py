@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from glyphrank.tracking.client import connect
 from guarded import Guard
 from served import serving
 
@@ -23,3 +24,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path
 def guard(served: tuple[int, Path]) -> Iterator[Guard]:
     with Guard(served[0], "kim", "hush-hush").listening() as listening:
         yield listening
+
+
+@pytest.fixture(autouse=True)
+def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test lets this process hide is hidden in that test alone."""
+    monkeypatch.setattr("glyphrank.known_secrets._known", set())
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file with MLflow's tables, which take a second to make; for copies."""
+    path = tmp_path_factory.mktemp("empty") / "mlflow.db"
+    connect(f"sqlite:///{path}")
+    return path

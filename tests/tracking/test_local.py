@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.tracking.local import Local
+from glyphrank.tracking.pending import send_pending
+from glyphrank.tracking.store import StoreDownError
 from glyphrank.tracking.untracked import Untracked
 from tracked_runs import client_of, files_of, report_with, run_folder, runs_of, runtime_in, start_in
 
@@ -124,9 +128,25 @@ def test_run_whose_files_cannot_be_stored_keeps_its_numbers_and_goes_on(
     assert stored.data.tags["complete"] == "false"
     assert "nowhere" in stored.data.tags["log_error"]
     assert "was not logged in full" in caplog.text
+    assert not (outputs / "pending").exists()  # nothing is left to send later
 
 
-def test_run_whose_store_of_files_fails_keeps_everything_else(
+def test_run_whose_folder_cannot_be_cleaned_sends_no_file_of_it(
+    outputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:  # case L15
+    def refuse(_: Path) -> None:
+        raise PermissionError("not yours")
+
+    monkeypatch.setattr("glyphrank.tracking.content.redact_folder", refuse)
+    with Local("unclean").start(start_in(tmp_path), runtime_in(outputs)) as run:
+        run.log(report_with(), run_folder(tmp_path), reused=False)
+    (stored,) = runs_of(outputs, "unclean")
+    assert (stored.data.metrics["ndcg_at_10"], stored.data.tags["complete"]) == (0.75, "false")
+    assert files_of(client_of(outputs), stored.info.run_id) == set()
+    assert "secrets cannot be removed" in caplog.text
+
+
+def test_run_whose_store_of_files_fails_keeps_everything_else_and_the_files_for_later(
     outputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -141,6 +161,15 @@ def test_run_whose_store_of_files_fails_keeps_everything_else(
     assert len(stored.inputs.dataset_inputs) == 1
     assert stored.data.tags["complete"] == "false"
     assert stored.data.tags["log_error"] == "PermissionError: no space for files"
+    monkeypatch.undo()
+    sent = send_pending(outputs)
+    assert (sent.logged, sent.waiting, sent.troubles) == (1, 0, ())
+    (stored,) = runs_of(outputs, "full")
+    assert stored.info.run_id == run.run_id
+    assert stored.data.tags["complete"] == "true"
+    assert "log_error" not in stored.data.tags
+    files = {"report.json", ".hydra/overrides.yaml", "metric_names.json"}
+    assert files_of(client_of(outputs), stored.info.run_id) == files
 
 
 def test_run_whose_parameters_are_refused_goes_on(
@@ -149,7 +178,7 @@ def test_run_whose_parameters_are_refused_goes_on(
     def refuse(*_: object, **__: object) -> None:
         raise OSError("(sqlite3.OperationalError) disk full\n[SQL: INSERT INTO params VALUES (?)]\n[parameters: hush]")
 
-    monkeypatch.setattr("glyphrank.tracking.run.send_parameters", refuse)
+    monkeypatch.setattr("glyphrank.tracking.run.send_entries", refuse)
     with Local("parameters").start(start_in(tmp_path), runtime_in(outputs)) as run:
         run.log(report_with(), run_folder(tmp_path), reused=False)
     (stored,) = runs_of(outputs, "parameters")
@@ -160,6 +189,10 @@ def test_run_whose_parameters_are_refused_goes_on(
     assert stored.data.tags["log_error"] == "OSError: (sqlite3.OperationalError) disk full"
     assert "was not logged in full" in caplog.text
     assert "SQL:" not in caplog.text
+    monkeypatch.undo()
+    assert send_pending(outputs).logged == 1
+    (stored,) = runs_of(outputs, "parameters")
+    assert (stored.data.params["dataset"], stored.data.tags["complete"]) == ("sample_pages", "true")
 
 
 @pytest.mark.parametrize("name", ["한 " * 4000, "a\nb\x00\ud800", "", " "])
@@ -173,33 +206,22 @@ def test_run_of_any_name_has_one_that_every_store_takes(name: str, outputs: Path
     assert stored.info.run_name.isprintable()
 
 
-def test_cell_whose_run_cannot_be_created_goes_on_only_after_one_that_could(
+def test_run_that_cannot_be_created_goes_on_and_is_kept(
     outputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    import mlflow.tracking
-
-    create = mlflow.tracking.MlflowClient.create_run
-
     def refuse(*_: object, **__: object) -> None:
         raise RuntimeError("read only")
 
     monkeypatch.setattr("mlflow.tracking.MlflowClient.create_run", refuse)
-    with (
-        pytest.raises(ConfigError, match="cannot be used: read only"),
-        Local("cells").start(start_in(tmp_path), runtime_in(outputs)),
-    ):
-        pass
-    monkeypatch.setattr("mlflow.tracking.MlflowClient.create_run", create)
-    with Local("cells").start(start_in(tmp_path), runtime_in(outputs)):
-        pass
-    monkeypatch.setattr("mlflow.tracking.MlflowClient.create_run", refuse)
     with Local("cells").start(start_in(tmp_path), runtime_in(outputs)) as run:
-        assert run.run_id is None
-        run.log(report_with(), tmp_path, reused=False)
+        assert (run.run_id, run.dashboard) == (None, None)
+        run.log(report_with(), run_folder(tmp_path), reused=False)
     with pytest.raises(DataError, match="page 3"), Local("cells").start(start_in(tmp_path), runtime_in(outputs)):
         raise DataError("page 3")
-    assert caplog.text.count("is not tracked; its results lie on disk") == 2
-    assert len(runs_of(outputs, "cells")) == 1
+    assert caplog.text.count("'glyphrank sync' logs it later") == 2
+    monkeypatch.undo()
+    assert send_pending(outputs).logged == 2
+    assert [run.info.status for run in runs_of(outputs, "cells")] == ["FAILED", "FINISHED"]
 
 
 def test_untracked_run_has_no_id_and_logs_nothing(tmp_path: Path) -> None:
@@ -207,3 +229,38 @@ def test_untracked_run_has_no_id_and_logs_nothing(tmp_path: Path) -> None:
         run.log(report_with(), tmp_path, reused=False)
     assert (run.run_id, run.dashboard) == (None, None)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_store_is_opened_once_for_the_runs_of_a_process_and_anew_when_its_file_is_another(
+    empty_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copyfile(empty_store, tmp_path / "mlflow.db")
+    with Local("again").start(start_in(tmp_path), runtime_in(tmp_path)):
+        pass
+    with monkeypatch.context() as patch:
+        patch.setattr("glyphrank.tracking.places.open_database", lambda *_: pytest.fail("it was opened again"))
+        with Local("again").start(start_in(tmp_path), runtime_in(tmp_path)):
+            pass
+    assert len(runs_of(tmp_path, "again")) == 2
+    other = shutil.copyfile(tmp_path / "mlflow.db", tmp_path / "other.db")
+    other.rename(tmp_path / "mlflow.db")
+    monkeypatch.setattr("glyphrank.tracking.places.open_database", _down)
+    with Local("again").start(start_in(tmp_path), runtime_in(tmp_path)) as run:
+        assert run.run_id is None
+
+
+def test_experiment_that_is_deleted_between_two_runs_is_refused(empty_store: Path, tmp_path: Path) -> None:
+    shutil.copyfile(empty_store, tmp_path / "mlflow.db")
+    with Local("gone").start(start_in(tmp_path), runtime_in(tmp_path)):
+        pass
+    client = client_of(tmp_path)
+    client.delete_experiment(client.get_experiment_by_name("gone").experiment_id)
+    with (
+        pytest.raises(ConfigError, match="the experiment 'gone'"),
+        Local("gone").start(start_in(tmp_path), runtime_in(tmp_path)),
+    ):
+        pass
+
+
+def _down(*_: object) -> NoReturn:
+    raise StoreDownError("opened anew")

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import glyphrank
 from glyphrank.tracking.origin import origin_tags
+from glyphrank.tracking.processes import own_process
 from tracked_runs import start_in
 
 
@@ -98,3 +100,18 @@ def test_origin_tags_name_the_commit_of_a_checkout_that_glyphrank_runs_from(
     tags = origin_tags(start_in(repository))
     assert tags["glyphrank.git.commit"] == git(elsewhere, "rev-parse", "HEAD") != tags["git.commit"]
     assert tags["glyphrank.git.dirty"] == "false"
+
+
+def test_origin_tags_ask_git_once_a_launch(repository: Path) -> None:
+    first = origin_tags(replace(start_in(repository), launch="a1"))
+    (repository / "inside" / "a.txt").write_text("changed while the sweep runs")
+    again = origin_tags(replace(start_in(repository), launch="a1"))
+    other = origin_tags(replace(start_in(repository), launch="b2"))
+    assert (first["git.dirty"], again["git.dirty"], other["git.dirty"]) == ("false", "false", "true")
+    assert (first["glyphrank.launch"], other["glyphrank.launch"]) == ("a1", "b2")
+
+
+def test_origin_tags_name_the_process_and_take_further_ones(tmp_path: Path) -> None:
+    tags = origin_tags(replace(start_in(tmp_path), tags={"reproduces": "ab12", "note": "token=hush"}))
+    assert tags["process"] == own_process()
+    assert (tags["reproduces"], tags["note"]) == ("ab12", "token=<redacted>")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +10,15 @@ from glyphrank.report.cells import launch_folder
 from glyphrank.tracking.local import Local
 from glyphrank.tracking.origin import KIND, PARENT, SWEEP
 from glyphrank.tracking.parents import PARENT_FILE, find_parent, remember_sweep, remembered_sweep, write_parent
+from glyphrank.tracking.pending import send_pending
 from tracked_runs import client_of, files_of, report_with, run_folder, runs_of, runtime_in, start_in
 
 REFERENCE = {"store": "http://host:5000", "experiment": "team", "run_id": "ab" * 16}
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, empty_store: Path) -> None:
+    shutil.copyfile(empty_store, tmp_path / "mlflow.db")
 
 
 def test_parent_that_was_written_is_found_by_cells_of_its_launch(tmp_path: Path) -> None:
@@ -28,9 +35,9 @@ def test_parents_of_two_launches_in_one_folder_stand_side_by_side(tmp_path: Path
 
 
 def test_untracked_sweep_leaves_no_reference(tmp_path: Path) -> None:
-    write_parent(tmp_path, "a1", {})
-    assert find_parent(tmp_path, "a1") == {}
-    assert list(tmp_path.iterdir()) == []
+    write_parent(tmp_path / "sweep", "a1", {})
+    assert find_parent(tmp_path / "sweep", "a1") == {}
+    assert not (tmp_path / "sweep").exists()
 
 
 def test_process_remembers_the_folder_of_each_launch(tmp_path: Path) -> None:
@@ -75,6 +82,31 @@ def test_parent_of_another_store_is_none(tmp_path: Path) -> None:
     assert PARENT not in alone.data.tags
 
 
+def test_run_below_a_parent_that_waits_joins_it_whichever_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, runtime = start_in(tmp_path), runtime_in(tmp_path)
+    monkeypatch.setattr("mlflow.tracking.MlflowClient.create_run", _refuse)
+    with Local("one").start(replace(start, name="above", sweep=True), runtime) as above:
+        pass
+    under = replace(start, parent=above.reference)
+    assert str(above.reference["run_id"]).startswith("pending:")
+    with Local("one").start(replace(under, name="waits too"), runtime):
+        pass
+    monkeypatch.undo()
+    with Local("one").start(replace(under, name="before"), runtime):
+        pass
+    assert send_pending(tmp_path).logged == 2
+    with Local("one").start(replace(under, name="after"), runtime):
+        pass
+    stored = {run.info.run_name: run for run in runs_of(tmp_path, "one")}
+    parent = stored.pop("above")
+    assert {name: run.data.tags[PARENT] for name, run in stored.items()} == dict.fromkeys(
+        ("waits too", "before", "after"), parent.info.run_id
+    )
+    assert PARENT not in parent.data.tags
+
+
 def test_parent_run_has_no_parameters_and_says_what_it_is(tmp_path: Path) -> None:
     with Local("one").start(replace(start_in(tmp_path), sweep=True), runtime_in(tmp_path)):
         pass
@@ -87,9 +119,12 @@ def test_parent_run_has_no_parameters_and_says_what_it_is(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("ended", [False, True])
 def test_summary_goes_to_the_run_while_it_is_open_and_after(ended: bool, tmp_path: Path) -> None:
-    table = tmp_path / "comparison.md"
-    table.write_text("| 0.5 |\n")
-    values = ({"cells": 2.0, "v2t/median_rank": 3.0}, {"best_cell": "#1 text=갑", "complete": "true"}, [table])
+    table, figure, plan = tmp_path / "comparison.md", tmp_path / "figures" / "recall.png", tmp_path / "plan"
+    for path in (table, figure, plan / "plan.md"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("| 0.5 |\n")
+    numbers, tags = {"cells": 2.0, "v2t/median_rank": 3.0}, {"best_cell": "#1 text=갑", "complete": "true"}
+    values = (numbers, tags, [table, figure, plan])
     with Local("one").start(replace(start_in(tmp_path), sweep=True), runtime_in(tmp_path)) as run:
         if not ended:
             run.summarise(*values)
@@ -99,7 +134,11 @@ def test_summary_goes_to_the_run_while_it_is_open_and_after(ended: bool, tmp_pat
     assert stored.info.status == "FINISHED"
     assert stored.data.metrics == {"cells": 2.0, "v2t/median_rank": 3.0}
     assert (stored.data.tags["best_cell"], stored.data.tags["complete"]) == ("#1 text=갑", "true")
-    assert files_of(client_of(tmp_path), stored.info.run_id) == {"comparison.md"}
+    assert files_of(client_of(tmp_path), stored.info.run_id) == {
+        "comparison.md",
+        "figures/recall.png",
+        "plan/plan.md",
+    }
 
 
 def test_summary_that_a_store_cannot_take_in_full_is_not_complete(
@@ -110,7 +149,7 @@ def test_summary_that_a_store_cannot_take_in_full_is_not_complete(
     (stored,) = runs_of(tmp_path, "one")
     assert (stored.info.status, stored.data.tags["complete"]) == ("FINISHED", "false")
     assert stored.data.metrics == {"cells": 1.0}
-    assert "its files lie on disk" in caplog.text
+    assert f"there is no {tmp_path / 'nowhere.md'}" in caplog.text
 
 
 def test_run_that_is_discarded_is_among_the_deleted_ones(tmp_path: Path) -> None:
@@ -126,3 +165,7 @@ def test_run_that_measures_is_of_no_kind(tmp_path: Path) -> None:
         run.log(report_with(), run_folder(tmp_path), reused=False)
     (stored,) = runs_of(tmp_path, "one")
     assert KIND not in stored.data.tags
+
+
+def _refuse(*_: object, **__: object) -> None:
+    raise OSError("no answer")

@@ -94,6 +94,15 @@ def test_run_comes_with_its_tags_and_with_three_of_its_files(
     assert run.folder.is_relative_to(tmp_path)
 
 
+def test_further_files_come_where_a_run_has_them(
+    logged: Mapping[str, TrackedRun], outputs: Path, tmp_path: Path
+) -> None:
+    asked = [str(logged["one"].run_id)]
+    (run,) = fetch(local_store(outputs), tmp_path, runs=asked, further=("run.trec", "nowhere.json"))
+    assert run.folder is not None
+    assert {path.name for path in run.folder.iterdir()} == {*COMPARED, "run.trec"}
+
+
 def test_beginning_of_an_id_is_enough_in_any_experiment(
     logged: Mapping[str, TrackedRun], outputs: Path, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glyphrank.tracking.names import batches, parameters, stored_name, stored_value
+from glyphrank.tracking.names import batches, columns, parameters, stored_name, stored_value
 
 
 def read_back(name: str) -> str:
@@ -108,6 +108,25 @@ def test_parameters_are_choices_by_slot_then_the_flattened_config() -> None:
         "lexical.k1": "1.2",
         "lexical.analyser._target_": "a.B",
         "metrics.cutoffs": "[1, 3]",
+    }
+
+
+def test_columns_are_choices_and_the_fields_that_a_person_named_or_changed() -> None:
+    choices = {"dataset": "folder", "encoder@lexical": "bm25_words"}
+    config = {
+        "dataset": {"root": "data", "pages": 4},
+        "lexical": {"k1": 1.5, "k10": 2, "b": 0.7, "analyser": {"a.b": 1, "c": 2}},
+        "runtime": {"batch_size": 8},
+        "tracking": {"experiment": "team"},
+    }
+    named = ("dataset", "encoder@lexical", "lexical.k1", "lexical.analyser", "nosuch.key")
+    assert columns(choices, config, named, ["runtime.batch_size"]) == {
+        "dataset": "folder",  # the choice was named, and not its fields
+        "lexical": "bm25_words",
+        "lexical.k1": "1.5",
+        "lexical.analyser.a_0x2e_b": "1",
+        "lexical.analyser.c": "2",
+        "runtime.batch_size": "8",
     }
 
 

@@ -1,52 +1,14 @@
 from __future__ import annotations
 
-import socket
-import time
 from pathlib import Path
 
 import pytest
 
 from glyphrank.errors import ConfigError
+from glyphrank.known_secrets import remember
 from glyphrank.tracking.server import Server
-from guarded import answering
+from glyphrank.tracking.uris import full_uri, remember_uri, shown_uri
 from tracked_runs import runtime_in, start_in
-
-
-def test_start_on_a_closed_port_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        uri = f"http://kim:hush@127.0.0.1:{free.getsockname()[1]}"
-    with pytest.raises(ConfigError) as caught, Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)):
-        pass
-    assert f"the MLflow store {uri.replace('kim:hush@', '')} cannot be used" in str(caught.value)
-    assert "Start the server" in str(caught.value)
-    assert "tracking=none" in str(caught.value)
-    assert "hush" not in str(caught.value)
-
-
-def test_start_on_a_server_that_never_answers_is_refused_within_seconds(tmp_path: Path) -> None:
-    began = time.monotonic()
-    with socket.socket() as mute:
-        mute.bind(("127.0.0.1", 0))
-        mute.listen()
-        tracker = Server("x", f"http://127.0.0.1:{mute.getsockname()[1]}")
-        with pytest.raises(ConfigError, match="timed out"), tracker.start(start_in(tmp_path), runtime_in(tmp_path)):
-            pass
-    assert time.monotonic() - began < 10
-
-
-def test_start_on_a_database_host_that_does_not_listen_is_refused_within_seconds(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        uri = f"postgresql://kim:hush@127.0.0.1:{free.getsockname()[1]}/runs"
-    began = time.monotonic()
-    with (
-        pytest.raises(ConfigError, match="refused") as caught,
-        Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)),
-    ):
-        pass
-    assert "hush" not in str(caught.value)
-    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize("opted_out", ["true", "false", None])
@@ -81,6 +43,8 @@ def test_uri_that_is_not_given_is_refused_with_the_variable_to_set(uri: str | No
         ("postgresql://kim:hush/y@host/db", "must be written %40"),
         ("postgresql://kim:hush@x@host/db", "must be written %40"),
         ("http://kim:hush@x/y@host", "must be written %40"),
+        ("http://kim:hush@host:5o00", "wanted http"),
+        ("nosuch://kim:hush@host", "cannot be used: .*nosuch"),
     ],
 )
 def test_uri_of_another_form_is_refused_without_its_credentials(uri: str, wanted: str, tmp_path: Path) -> None:
@@ -91,40 +55,6 @@ def test_uri_of_another_form_is_refused_without_its_credentials(uri: str, wanted
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("answer", [b"{}", b'{"experiment": {}}', b'{"experiment": {"lifecycle_stage": "active"}}'])
-def test_start_on_a_server_that_is_no_mlflow_says_so(answer: bytes, tmp_path: Path) -> None:
-    with (
-        answering(answer) as uri,
-        pytest.raises(ConfigError, match="answers, but not as MLflow does: it names no experiment"),
-        Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)),
-    ):
-        pass
-
-
-def test_start_on_a_server_that_names_no_run_is_refused(tmp_path: Path) -> None:
-    experiment = b'{"experiment": {"experiment_id": "1", "lifecycle_stage": "active"}}'
-    with (
-        answering(experiment) as uri,
-        pytest.raises(ConfigError, match="it names no run"),
-        Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)),
-    ):
-        pass
-
-
-def test_start_on_a_server_that_sends_a_byte_now_and_then_is_refused_in_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
-    began = time.monotonic()
-    with (
-        answering(b"{" + b" " * 1000 + b"}", pause=0.2) as uri,
-        pytest.raises(ConfigError, match="timed out: no complete answer within 4 s"),
-        Server("x", uri).start(start_in(tmp_path), runtime_in(tmp_path)),
-    ):
-        pass
-    assert time.monotonic() - began < 10
-
-
 def test_relative_sqlite_uri_lies_in_the_folder_of_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")  # case L10
@@ -132,3 +62,20 @@ def test_relative_sqlite_uri_lies_in_the_folder_of_launch(tmp_path: Path, monkey
         pass
     assert (tmp_path / "team.db").is_file()
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_uri_is_shown_alike_whatever_secrets_are_known() -> None:
+    uri = "http://kim:sesame-street@sesame-street.example.org/x"
+    before = shown_uri(uri)
+    remember(["sesame-street"])
+    assert shown_uri(uri) == before == "http://sesame-street.example.org/x"
+
+
+def test_full_uri_is_that_of_the_process_or_the_environment_for_the_same_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://kim:hush@one.example.org:5000")
+    assert full_uri("http://one.example.org:5000") == "http://kim:hush@one.example.org:5000"
+    assert full_uri("http://other.example.org:5000") == "http://other.example.org:5000"
+    remember_uri("http://lee:hush@one.example.org:5000")
+    assert full_uri("http://one.example.org:5000") == "http://lee:hush@one.example.org:5000"

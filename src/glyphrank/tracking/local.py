@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 from glyphrank.runtime import Runtime
 from glyphrank.tracking import TrackedRun
-from glyphrank.tracking.database import open_database
+from glyphrank.tracking.places import local_place
 from glyphrank.tracking.run import open_run
 from glyphrank.tracking.start import Start
 from glyphrank.tracking.store import check_experiment
@@ -34,11 +32,4 @@ class Local:
 
     def start(self, start: Start, runtime: Runtime) -> AbstractContextManager[TrackedRun]:
         """A run in the SQLite file; see `glyphrank.tracking.Tracker`."""
-        return self._tracked(start, runtime)
-
-    @contextmanager
-    def _tracked(self, start: Start, runtime: Runtime) -> Iterator[TrackedRun]:
-        outputs = runtime.outputs.absolute()
-        open_store = partial(open_database, outputs / "mlflow.db", self.experiment, outputs / "mlartifacts")
-        with open_run(f"{outputs} {self.experiment}", open_store, start) as run:
-            yield run
+        return open_run(local_place(runtime.outputs, self.experiment), start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from glyphrank.identity import digest_text
@@ -48,18 +48,23 @@ def stored_value(value: object) -> str:
     return f"{text[:_SHOWN]} ... ({len(text)} characters, digest {digest_text(text)})"
 
 
-def parameters(choices: Mapping[str, str], config: Mapping[str, object]) -> dict[str, str]:
+def parameters(
+    choices: Mapping[str, str], config: Mapping[str, object], only: Collection[str] | None = None
+) -> dict[str, str]:
     """Stored name -> stored value: the choices first, under the name of their slot, then the flattened config.
 
     Args:
         choices: e.g. `{"encoder@lexical": "bm25_words"}`, which becomes `lexical`.
         config: nested; its node `hydra` is left out. A leaf whose name is taken by a choice is told from it by
             `config.` in front, and left out where it only says that the choice is none.
+        only: of the config, what has one of these names or stands below it; None: all.
     """
     entries = {stored_name(slot.rpartition("@")[2]): stored_value(choice) for slot, choice in choices.items()}
     for path, value in _leaves({key: value for key, value in config.items() if key != "hydra"}, ()):
         # a dot inside a key would make {"a.b": 1} and {"a": {"b": 1}} the same parameter
         name = _limited(".".join(_escape(step, "./") for step in path), path)
+        if only is not None and not any(name == each or name.startswith(f"{each}.") for each in only):
+            continue
         if name in entries and (value is None or value == {}):
             continue
         while name in entries:
@@ -68,8 +73,22 @@ def parameters(choices: Mapping[str, str], config: Mapping[str, object]) -> dict
     return entries
 
 
-def batches(entries: Sequence[T], most: int, size: Callable[[T], int]) -> Iterator[list[T]]:
-    """Cuts entries into batches of at most `most` entries and about 500 kB: MLflow takes a request of 1 MB.
+def columns(
+    choices: Mapping[str, str], config: Mapping[str, object], named: Iterable[str], changed: Iterable[str]
+) -> dict[str, str]:
+    """Of `parameters` those that a person chose, for a table of runs: every choice, and fields as told here.
+
+    Args:
+        named: dotted keys that overrides gave, e.g. `lexical.k1`, or a node's, for all below it; choices among them
+            are no fields.
+        changed: stored names of fields whose value is not that of the choice's own file.
+    """
+    fields = [".".join(_escape(step, "./") for step in key.split(".")) for key in named if key not in choices]
+    return parameters(choices, config, {*fields, *changed})
+
+
+def batches(entries: Sequence[T], most: int, size: Callable[[T], int], weight: int = 500_000) -> Iterator[list[T]]:
+    """Cuts entries into batches of at most `most` entries and about `weight`: MLflow takes a request of 1 MB.
 
     Args:
         entries: what is to be sent, in order.
@@ -77,13 +96,13 @@ def batches(entries: Sequence[T], most: int, size: Callable[[T], int]) -> Iterat
         size: characters of an entry as JSON.
     """
     batch: list[T] = []
-    weight = 0
+    so_far = 0
     for entry in entries:
-        if batch and (len(batch) == most or weight + size(entry) > 500_000):
+        if batch and (len(batch) == most or so_far + size(entry) > weight):
             yield batch
-            batch, weight = [], 0
+            batch, so_far = [], 0
         batch.append(entry)
-        weight += size(entry)
+        so_far += size(entry)
     if batch:
         yield batch
 

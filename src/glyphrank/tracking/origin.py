@@ -13,8 +13,10 @@ from pathlib import Path
 
 import glyphrank
 from glyphrank.identity import digest_text
-from glyphrank.redaction import redact, redact_override
-from glyphrank.tracking.names import NAME_LIMIT
+from glyphrank.known_secrets import hide
+from glyphrank.redaction import REDACTED, redact, redact_override, redact_text
+from glyphrank.tracking.names import NAME_LIMIT, stored_name
+from glyphrank.tracking.processes import own_process
 from glyphrank.tracking.start import Start
 
 TAG_LIMIT = 5000
@@ -22,8 +24,14 @@ RUN_NAME = "mlflow.runName"
 PARENT = "mlflow.parentRunId"
 KIND, SWEEP = "kind", "sweep"
 """Tag and value that tell the parent run of a sweep from runs that have numbers of their own."""
+EVENT, PARENT_EVENT, LAUNCH = "glyphrank.event", "glyphrank.parent_event", "glyphrank.launch"
+"""Tags: what tells a run from all others, whatever store it is in; that of its parent; the command it belongs to."""
+HOST, PROCESS = "host", "process"
+"""Tags that tell which process a run is of; see `processes`."""
 _GIT_SECONDS = 3
 _OWN_FOLDER = Path(glyphrank.__file__).parent
+
+_commits: dict[tuple[str, Path], dict[str, str]] = {}
 
 
 def origin_tags(start: Start) -> dict[str, str]:
@@ -38,19 +46,32 @@ def origin_tags(start: Start) -> dict[str, str]:
         "mlflow.source.type": "LOCAL",
         "mlflow.user": _user(),
         "mlflow.note.content": _note(start.overrides),
-        "host": socket.gethostname(),
+        HOST: socket.gethostname(),
+        PROCESS: own_process(),
         "glyphrank.version": glyphrank.__version__,
         "config_digest": _digest(start.config),
         "complete": "false",
     }
     if start.sweep:
         tags[KIND] = SWEEP
-    tags |= _commit_tags("git", start.launched_from)
+    if start.launch:
+        tags[LAUNCH] = start.launch
+    tags |= _commits_of(start) | {stored_name(name): redact_text(text) for name, text in start.tags.items()}
+    return {name: hide(value, REDACTED)[:TAG_LIMIT] for name, value in tags.items()}
+
+
+def _commits_of(start: Start) -> dict[str, str]:
+    """Asked once a launch and process, whose cells run the code that was there when it began."""
+    if start.launch and (start.launch, start.launched_from) in _commits:
+        return _commits[start.launch, start.launched_from]
+    tags = _commit_tags("git", start.launched_from)
     if "git.commit" in tags:
         tags["mlflow.source.git.commit"] = tags["git.commit"]
     if _git(_OWN_FOLDER, "ls-files", "--error-unmatch", "__init__.py"):
         tags |= _commit_tags("glyphrank.git", _OWN_FOLDER)
-    return {name: value[:TAG_LIMIT] for name, value in tags.items()}
+    _commits.clear()
+    _commits[start.launch, start.launched_from] = tags
+    return tags
 
 
 def _commit_tags(prefix: str, folder: Path) -> dict[str, str]:

@@ -46,7 +46,13 @@ class Fetched:
     lacks: str
 
 
-def fetch(store: str, into: Path, experiment: str | None = None, runs: Sequence[str] = ()) -> list[Fetched]:
+def fetch(
+    store: str,
+    into: Path,
+    experiment: str | None = None,
+    runs: Sequence[str] = (),
+    further: Sequence[str] = (),
+) -> list[Fetched]:
     """Runs of a store, oldest first, each with its files in `into/<run id>/`.
 
     A run that has not finished, that is a sweep's parent, or whose files are not there has no folder and says why.
@@ -57,6 +63,7 @@ def fetch(store: str, into: Path, experiment: str | None = None, runs: Sequence[
         experiment: name of the experiment; None: all of them, and then `runs` must name some.
         runs: ids, or their beginnings of at least six characters; a sweep's parent run stands for its cells. Empty: all
             runs of the experiment.
+        further: names of files that are fetched beside those of a comparison, where a run has them.
 
     Raises:
         ConfigError: the store, the experiment or a run is not there, or a beginning fits several; what is there is
@@ -71,7 +78,7 @@ def fetch(store: str, into: Path, experiment: str | None = None, runs: Sequence[
             raise
         except Exception as error:  # databases, drivers and servers each have their own types
             raise ConfigError(f"the MLflow store {existing.name} cannot be read: {cause_of(error)}") from None
-        return reader.fetch(found, into)
+        return reader.fetch(found, into, further)
 
 
 class _Reader:
@@ -94,14 +101,14 @@ class _Reader:
         runs = {run.info.run_id: run for run in found}
         return sorted(runs.values(), key=lambda run: (run.info.start_time or 0, run.info.run_id))
 
-    def fetch(self, runs: Sequence[Any], into: Path) -> list[Fetched]:
+    def fetch(self, runs: Sequence[Any], into: Path, further: Sequence[str]) -> list[Fetched]:
         """Their files; after three failures in a row the store is given up."""
         fetched: list[Fetched] = []
         failures = 0
         with track(len(runs), "runs fetched") as tracker:
             for run in runs:
                 try:
-                    folder, lacks = self._files(run, into)
+                    folder, lacks = self._files(run, into, further)
                     failures = 0
                 except Exception as error:  # stores of artifacts each have their own types
                     failures += 1
@@ -153,7 +160,7 @@ class _Reader:
             if not token:
                 return
 
-    def _files(self, run: Any, into: Path) -> tuple[Path | None, str]:
+    def _files(self, run: Any, into: Path, further: Sequence[str]) -> tuple[Path | None, str]:
         """The folder of its files, or None and why."""
         info = run.info
         if run.data.tags.get(KIND) == SWEEP:
@@ -168,7 +175,7 @@ class _Reader:
             return None, f"it has no {', '.join(missing)}; an older version of glyphrank, or another program, logged it"
         folder = into / info.run_id
         folder.mkdir(exist_ok=True)
-        for name in COMPARED:
+        for name in (*COMPARED, *(name for name in further if name in there)):
             self._ask(partial(self._client.download_artifacts, info.run_id, name, str(folder)), 4)
         return folder, ""
 

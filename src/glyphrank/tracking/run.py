@@ -2,62 +2,63 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
-import os
+import math
+import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from glyphrank.errors import ConfigError
+from glyphrank.known_secrets import hide
 from glyphrank.outcome import Report
-from glyphrank.redaction import redact, redact_folder, redact_text
+from glyphrank.redaction import REDACTED, redact
 from glyphrank.tracking import TrackedRun
-from glyphrank.tracking.client import bounded, in_time
-from glyphrank.tracking.interruptions import Interruptions, Killed
-from glyphrank.tracking.names import parameters, stored_name
-from glyphrank.tracking.numbers import is_complete, numbers, report_tags
-from glyphrank.tracking.origin import PARENT, RUN_NAME, TAG_LIMIT, origin_tags
-from glyphrank.tracking.sending import send_dataset, send_files, send_numbers, send_parameters, send_tags
+from glyphrank.tracking.client import bounded
+from glyphrank.tracking.content import Content, Files, content_of, now, run_files, summary_files, summary_of
+from glyphrank.tracking.delivery import join_parent, parent_tags
+from glyphrank.tracking.ending import EndedOnce
+from glyphrank.tracking.interruptions import Interruptions
+from glyphrank.tracking.kept import Keeper, Kind, Record
+from glyphrank.tracking.names import columns
+from glyphrank.tracking.origin import EVENT, PARENT_EVENT, RUN_NAME, TAG_LIMIT, origin_tags
+from glyphrank.tracking.pending_run import PendingRun
+from glyphrank.tracking.places import Place, with_store
+from glyphrank.tracking.sending import send_content, send_entries
 from glyphrank.tracking.start import Start
-from glyphrank.tracking.store import Store, cause_of, named, opened
-from glyphrank.tracking.untracked import UntrackedRun
+from glyphrank.tracking.store import Store, StoreDownError, cause_of, named, opened
 
 _log = logging.getLogger(__name__)
 _WITHOUT = "Is it writable? Use tracking=none to run without it."
+_LATER = "'glyphrank sync' logs it later"
 _END_SECONDS = 10
-_reached: set[str] = set()
+_PAUSE_SECONDS = 30
+_down: dict[str, tuple[float, str]] = {}
+"""Store -> when it failed last in this process, and why."""
 
 
 @contextmanager
-def open_run(place: str, open_store: Callable[[], Store], start: Start) -> Iterator[TrackedRun]:
+def open_run(place: Place, start: Start) -> Iterator[TrackedRun]:
     """A run that is RUNNING inside the block and ended when it is left, whatever leaves it.
 
     FINISHED normally; KILLED by a signal or Ctrl-C; FAILED by any other exception (SystemExit too: a component has no
     business ending the program), whose message becomes the tag `error`. A signal that comes while the run is created
     or ended waits for that. Where a signal falls between two instructions of this very function, the run is ended at
-    exit. Where this process has had a run in the store before, a run that cannot be created goes on untracked.
-
-    Args:
-        place: tells this store and experiment from others, in this process.
-        open_store: opens the store, or raises ConfigError.
-        start: what is known of the run.
+    exit. Where the store cannot be used now, and where it is a file that belongs to another machine than this may be,
+    the run is kept (`kept`) and goes on; a store that has just failed is not asked again for half a minute.
 
     Raises:
-        ConfigError: the store cannot be opened, or the run cannot be created.
+        ConfigError: the store can never be used as it is named.
         Killed: a signal came; it passes through the block as an exception.
     """
     with Interruptions().watched() as interruptions:
-        run = _created(place, open_store, start, interruptions)
-        if run is None:
-            interruptions.release()
-            yield UntrackedRun()
-            return
+        run = _begun(place, start, interruptions)
         error: BaseException | None = None
         try:
             interruptions.release()
-            if not start.sweep:
-                run.log_parameters(parameters(redact(start.choices), redact(start.config)))
+            if isinstance(run, MlflowRun):
+                run.begin()
             yield run
         except BaseException as caught:
             error = caught
@@ -67,154 +68,161 @@ def open_run(place: str, open_store: Callable[[], Store], start: Start) -> Itera
             run.end(error)
 
 
-def _created(
-    place: str, open_store: Callable[[], Store], start: Start, interruptions: Interruptions
-) -> MlflowRun | None:
-    """The run, with signals held; None where it cannot be created, but others were by this process."""
-    try:
-        store = open_store()
-        tags = origin_tags(start) | _parent_tag(start.parent, store)
+def _begun(place: Place, start: Start, interruptions: Interruptions) -> MlflowRun | PendingRun:
+    """The run, with signals held."""
+    keeper = Keeper(place.pending, _record(place, start))
+    if start.off_host and place.kind is not Kind.server:
         interruptions.hold()
-        run = MlflowRun(store, tags)
-    except ConfigError as error:
-        if place not in _reached:
-            raise
-        _log.error("%s is not tracked; its results lie on disk: %s", start.name, str(error).splitlines()[0])
-        return None
-    _reached.add(place)
+        return PendingRun(keeper, "it may run on another machine than the one where its store's file lies")
+    since, cause = _down.get(place.store, (-math.inf, ""))
+    if place.kind is Kind.server and time.monotonic() - since < _PAUSE_SECONDS:
+        _log.warning("%s is not in MLflow yet, which failed just now; %s", start.name, _LATER)
+        interruptions.hold()
+        return PendingRun(keeper, cause)
+    try:
+        run = with_store(place, lambda store: _created(store, keeper, interruptions))
+    except StoreDownError as error:
+        cause = str(error).splitlines()[0]
+        _log.error("%s is not in MLflow yet: %s; the run goes on, and %s", start.name, cause, _LATER)
+        _down[place.store] = (time.monotonic(), cause)
+        interruptions.hold()
+        return PendingRun(keeper, cause)
+    _down.pop(place.store, None)
     return run
 
 
-class MlflowRun:
-    """One run; see `glyphrank.tracking.TrackedRun`."""
+def _created(store: Store, keeper: Keeper, interruptions: Interruptions) -> MlflowRun:
+    interruptions.hold()
+    return MlflowRun(store, keeper)
 
-    def __init__(self, store: Store, tags: dict[str, str]) -> None:
+
+def _record(place: Place, start: Start) -> Record:
+    """What is known of the run when it begins, without secrets; the parent run of a sweep has no parameters."""
+    event = uuid.uuid4().hex
+    tags = origin_tags(start) | {EVENT: event} | parent_tags(place.store, place.experiment, start.parent)
+    values = {} if start.sweep else columns(redact(start.choices), redact(start.config), start.named, start.changed)
+    return Record(
+        event=event,
+        kind=place.kind,
+        store=place.store,
+        experiment=place.experiment,
+        launch=start.launch,
+        tags=tags,
+        parameters={name: hide(value, REDACTED) for name, value in values.items()},
+        parent=start.parent,
+        began=now(),
+    )
+
+
+class MlflowRun(EndedOnce):
+    """One run; see `glyphrank.tracking.TrackedRun`. What its store cannot take is kept, for `glyphrank sync`.
+
+    Raises:
+        StoreDownError: the run cannot be created; it may still have been, and then has the tag of its event.
+    """
+
+    def __init__(self, store: Store, keeper: Keeper) -> None:
         self._store = store
         self._client = store.client
-        self._pid = os.getpid()
-        self._ended = False
+        self._keeper = keeper
         self._troubles: list[str] = []
+        self._failed = -math.inf
         self.dashboard: str | None = store.dashboard
+        record = keeper.record
 
         def create() -> str:
-            created = self._client.create_run(store.experiment_id, tags=tags, run_name=tags[RUN_NAME])
-            return named(created.info.run_id, store.name, "run")
+            tags = dict(record.tags)
+            made = self._client.create_run(
+                store.experiment_id, start_time=record.began, tags=tags, run_name=tags[RUN_NAME]
+            )
+            return named(made.info.run_id, store.name, "run")
 
         self._id = opened(store.name, _WITHOUT, create, store.remote)
+        keeper.note(run_id=self._id)
         self.run_id: str | None = self._id
         self.reference = {"store": store.name, "experiment": store.experiment, "run_id": self._id}
-        atexit.register(self._end_at_exit)
+        super().__init__()
 
-    def log_parameters(self, values: dict[str, str]) -> None:
-        """Sends the parameters; a failing store is only reported."""
-        try:
-            with bounded(seconds=20, retries=1) as longest:
-                self._in_time(4 * longest, lambda: send_parameters(self._client, self._id, values))
-        except Exception as error:  # as in `log`
-            self._report(error, "the run goes on")
+    def begin(self) -> None:
+        """Sends the parameters, and joins a parent that was kept and is in the store by now."""
+        record = self._keeper.record
+
+        def send(longest: float) -> None:
+            self._store.in_time(4 * longest, lambda: send_entries(self._client, self._id, record.parameters))
+            if PARENT_EVENT in record.tags:
+                event = record.tags[PARENT_EVENT]
+                self._store.in_time(2 * longest, lambda: join_parent(self._store, self._id, event))
+
+        self._try(send)
 
     def log(self, report: Report, folder: Path, reused: bool) -> None:
-        """Sends metrics, tags, the dataset's name and then every file of the folder; a failing store is only reported.
-
-        Files come last, so that a store of files that fails costs files alone; `complete` is set when all is stored.
-        On a server the numbers together may take four slow requests, the files together eight.
-        """
-
-        def send() -> None:
-            send_numbers(self._client, self._id, numbers(report).metrics)
-            send_tags(self._client, self._id, report_tags(report, reused))
-            send_dataset(self._client, self._id, report)
-
-        try:
-            with bounded(seconds=20, retries=1) as longest:
-                self._in_time(4 * longest, send)
-                redact_folder(folder)
-                self._in_time(8 * longest, lambda: send_files(self._client, self._id, report, folder))
-                if not self._troubles:
-                    complete = str(is_complete(report)).lower()
-                    self._in_time(longest, lambda: self._client.set_tag(self._id, "complete", complete))
-        except Exception as error:  # stores of artifacts each have their own types; results on disk must not be lost
-            self._report(error, f"the results are in {folder}")
+        """Sends metrics, tags, the dataset's name and then every file of the folder."""
+        files = run_files(folder)
+        self._send(content_of(report, reused, whole=bool(files)), files)
 
     def summarise(self, metrics: Mapping[str, float], tags: Mapping[str, str], files: Sequence[Path]) -> None:
-        """Sends numbers, tags and then the files; a failing store is only reported."""
-        complete = tags.get("complete")
-        values = {stored_name(name): value for name, value in metrics.items()}
-        texts = {stored_name(name): redact_text(text)[:TAG_LIMIT] for name, text in tags.items() if name != "complete"}
-
-        def send() -> None:
-            send_numbers(self._client, self._id, values)
-            send_tags(self._client, self._id, texts)
-
-        def send_all_files() -> None:
-            for path in files:
-                self._client.log_artifact(self._id, str(path))
-
-        try:
-            with bounded(seconds=20, retries=1) as longest:
-                self._in_time(2 * longest, send)
-                self._in_time(4 * longest, send_all_files)
-                if complete is not None and not self._troubles:
-                    self._in_time(longest, lambda: self._client.set_tag(self._id, "complete", complete))
-        except Exception as error:  # as in `log`
-            self._report(error, "its files lie on disk")
+        """Sends numbers, tags and then the files."""
+        self._send(summary_of(metrics, tags), summary_files(files))
 
     def discard(self) -> None:
         """Deletes the run as the dashboard does, so that it can be restored; a failing store is only reported."""
+        self._keeper.forget()
         try:
             with bounded(seconds=3, retries=1) as longest:
-                self._in_time(longest, lambda: self._client.delete_run(self._id))
-        except Exception as error:  # as in `log`
-            self._report(error, "it can be deleted on the dashboard")
+                self._store.in_time(longest, lambda: self._client.delete_run(self._id))
+        except Exception as error:  # stores each have their own types
+            _log.error("run %s in %s could not be deleted: %s", self._id, self._store.name, cause_of(error))
 
-    def end(self, error: BaseException | None) -> None:
-        """Writes the status, and why the run failed; at most ten seconds where a server does not answer.
-
-        Does nothing in a forked child, nor a second time.
-        """
-        if self._ended or os.getpid() != self._pid:
-            return
-        self._ended = True
-        atexit.unregister(self._end_at_exit)
-        status = _status(error)
-        tags = {"log_error": "; ".join(self._troubles)[:TAG_LIMIT]}
-        if status != "FINISHED":
-            tags["error"] = redact_text(f"{type(error).__name__}: {error}")[:TAG_LIMIT]
+    def finish(self, status: str, why: str) -> None:
+        """Writes the status; at most ten seconds where a server does not answer."""
+        self._keeper.note(status=status, error=why, ended=now())
+        tags = {"log_error": "; ".join(self._troubles)[:TAG_LIMIT], "error": why}
 
         def send() -> None:
-            self._client.set_terminated(self._id, status=status)
+            self._client.set_terminated(self._id, status=status, end_time=self._keeper.record.ended)
             for name, text in tags.items():
                 if text:
                     self._client.set_tag(self._id, name, text)
 
         try:
             with bounded(seconds=3, retries=1, firm=True):
-                self._in_time(_END_SECONDS, send)
-        except Exception as failure:  # as in `log`: what the run did must not be lost, nor its own error be hidden
-            message = "run %s could not be ended as %s in %s: %s"
-            _log.error(message, self._id, status, self._store.name, cause_of(failure))
+                self._store.in_time(_END_SECONDS, send)
+        except Exception as failure:  # stores each have their own types; the run's own error must not be hidden
+            level = logging.DEBUG if self._keeper.kept else logging.ERROR  # one line a run is enough
+            self._keeper.keep(self._keeper.record.cause or cause_of(failure))
+            message = "run %s could not be ended as %s in %s: %s; %s"
+            _log.log(level, message, self._id, status, self._store.name, cause_of(failure), _LATER)
 
-    def _in_time(self, seconds: float, work: Callable[[], None]) -> None:
-        in_time(seconds if self._store.remote else None, work)
+    def _send(self, content: Content, files: Sequence[Files]) -> None:
+        """Where something before went wrong, `complete` waits with the rest of what is kept."""
+        there = [each for each in files if each.path.exists()]
+        if len(there) < len(files):
+            missing = ", ".join(str(each.path) for each in files if each not in there)
+            self._troubles.append(f"no such file or folder: {missing}")
+            _log.error("run %s was not logged in full: there is no %s", self._id, missing)
+            content = replace(content, complete="")
+        before = self._keeper.kept
+        now_sent = replace(content, complete="") if before else content
+        sent = self._try(lambda longest: send_content(self._store, self._id, now_sent, there, longest))
+        if before or not sent:
+            self._keeper.add(content, there)
 
-    def _report(self, error: Exception, consequence: str) -> None:
-        """Logs what a store could not take, and keeps it for the tag `log_error`."""
-        trouble = f"{type(error).__name__}: {cause_of(error)}"
-        self._troubles.append(trouble)
-        message = "run %s was not logged in full to %s: %s\n%s"
-        _log.error(message, self._id, self._store.name, trouble, consequence)
+    def _try(self, send: Callable[[float], None]) -> bool:
+        """Sends; a store that fails is reported, and all that the run tells is kept from then on.
 
-    def _end_at_exit(self) -> None:
-        self.end(GeneratorExit("the program ended without leaving the run"))
-
-
-def _parent_tag(parent: Mapping[str, str], store: Store) -> dict[str, str]:
-    """A run stands under its parent only where the dashboard shows both in one table."""
-    here = {"store": store.name, "experiment": store.experiment}
-    return {PARENT: parent["run_id"]} if parent.items() >= here.items() else {}
-
-
-def _status(error: BaseException | None) -> str:
-    if error is None:
-        return "FINISHED"
-    return "KILLED" if isinstance(error, KeyboardInterrupt | Killed | GeneratorExit) else "FAILED"
+        A remote one that has just failed is not asked again for half a minute.
+        """
+        if self._store.remote and time.monotonic() - self._failed < _PAUSE_SECONDS:
+            return False
+        try:
+            with bounded(seconds=20, retries=1) as longest:
+                send(longest)
+        except Exception as error:  # stores of artifacts each have their own types; results must not be lost
+            trouble = f"{type(error).__name__}: {cause_of(error)}"
+            self._troubles.append(trouble)
+            self._failed = time.monotonic()
+            self._keeper.keep(trouble)
+            message = "run %s was not logged in full to %s: %s; the run goes on, and %s"
+            _log.error(message, self._id, self._store.name, trouble, _LATER)
+            return False
+        return True

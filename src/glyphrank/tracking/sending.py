@@ -3,71 +3,107 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
 
-from glyphrank.identity import digest_text
-from glyphrank.outcome import Report
 from glyphrank.tracking.client import Client
+from glyphrank.tracking.content import Content, Files
 from glyphrank.tracking.names import batches
-from glyphrank.tracking.numbers import numbers
+from glyphrank.tracking.store import Store
 
-_DIGEST_LIMIT = 36
-
-
-def send_parameters(client: Client, run_id: str, values: dict[str, str]) -> None:
-    """Stored name -> stored value, at most 100 a request."""
-    from mlflow.entities import Param
-
-    for batch in batches(list(values.items()), 100, _length):
-        client.log_batch(run_id, params=[Param(name, value) for name, value in batch])
+_WEIGHT = 300_000
+"""Characters of one kind in a request: MLflow takes 1 MB, and there are three kinds."""
 
 
-def send_tags(client: Client, run_id: str, tags: dict[str, str]) -> None:
-    """Tags, at most 100 a request."""
-    from mlflow.entities import RunTag
+def send_content(store: Store, run_id: str, content: Content, files: Sequence[Files], longest: float) -> None:
+    """Numbers and tags, the dataset's name, then every file, and `complete` when all that is stored.
 
-    for batch in batches(list(tags.items()), 100, _length):
-        client.log_batch(run_id, tags=[RunTag(name, value) for name, value in batch])
+    Files come late, so that a store of files that fails costs files alone. All of it may be sent a second time and
+    comes out the same.
 
-
-def send_numbers(client: Client, run_id: str, metrics: Mapping[str, float]) -> None:
-    """Stored name -> finite value, up to 1,000 a request."""
-    from mlflow.entities import Metric
-
-    now = int(time.time() * 1000)
-    for batch in batches(list(metrics.items()), 1000, _length):
-        client.log_batch(run_id, metrics=[Metric(name, value, now, 0) for name, value in batch])
-
-
-def send_dataset(client: Client, run_id: str, report: Report) -> None:
-    """The dataset as an input of the run: name, fingerprint and counts, never its content."""
-    from mlflow.entities import Dataset, DatasetInput, InputTag
-
-    fingerprint = report.lineage.get("dataset", report.identity)
-    dataset = Dataset(
-        name=report.task[:500],
-        digest=fingerprint if len(fingerprint) <= _DIGEST_LIMIT else digest_text(fingerprint),
-        source_type="glyphrank",
-        source=json.dumps({"task": report.task, "fingerprint": fingerprint}, ensure_ascii=False),
-        profile=json.dumps({name: report.counts[name] for name in ("queries", "items") if name in report.counts}),
-    )
-    client.log_inputs(run_id, [DatasetInput(dataset, [InputTag("mlflow.data.context", "evaluation")])])
-
-
-def send_files(client: Client, run_id: str, report: Report, folder: Path) -> None:
-    """Every file of the folder, and `metric_names.json` where a metric's name had to be changed.
+    Args:
+        longest: seconds that one request to a server may take (`client.bounded`); numbers together may take four slow
+            ones, files eight.
 
     Raises:
-        FileNotFoundError: the folder is not there; MLflow would send nothing and say nothing.
+        Exception: of many types; the store failed.
+        FileNotFoundError: a file or folder is not there.
     """
-    renamed = numbers(report).renamed
-    if renamed:
-        client.log_text(run_id, json.dumps(renamed, ensure_ascii=False, indent=1), "metric_names.json")
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{folder}: no such folder")
-    client.log_artifacts(run_id, str(folder))
+    client = store.client
+
+    def send_numbers() -> None:
+        send_entries(client, run_id, {}, content.tags, content.metrics, content.at)
+        if content.dataset:
+            _send_dataset(client, run_id, content.dataset)
+
+    def send_files() -> None:
+        for name, text in content.texts.items():
+            client.log_text(run_id, text, name)
+        for each in files:
+            send_path(client, run_id, each)
+
+    store.in_time(4 * longest, send_numbers)
+    store.in_time(8 * longest, send_files)
+    if content.complete:
+        store.in_time(longest, lambda: client.set_tag(run_id, "complete", content.complete))
+
+
+def send_entries(
+    client: Client,
+    run_id: str,
+    parameters: Mapping[str, str],
+    tags: Mapping[str, str] | None = None,
+    metrics: Mapping[str, float] | None = None,
+    at: int = 0,
+) -> None:
+    """Stored name -> stored value of all three kinds, in as few requests as MLflow allows: mostly one.
+
+    Args:
+        at: the metrics' time, in milliseconds since 1970.
+    """
+    from mlflow.entities import Metric, Param, RunTag
+
+    kinds = (
+        batches(list(parameters.items()), 100, _length, _WEIGHT),
+        batches(list((tags or {}).items()), 100, _length, _WEIGHT),
+        batches(list((metrics or {}).items()), 800, _length, _WEIGHT),
+    )
+    parts: Iterator[tuple[Any, Any, Any]] = zip_longest(*kinds, fillvalue=[])
+    for some, labels, values in parts:
+        client.log_batch(
+            run_id,
+            params=[Param(name, value) for name, value in some],
+            tags=[RunTag(name, value) for name, value in labels],
+            metrics=[Metric(name, value, at, 0) for name, value in values],
+        )
+
+
+def send_path(client: Client, run_id: str, files: Files) -> None:
+    """A file or a folder, to its place among the run's files.
+
+    Raises:
+        FileNotFoundError: it is not there; MLflow would send nothing of a folder, and say nothing.
+    """
+    if files.path.is_dir():
+        client.log_artifacts(run_id, str(files.path), files.inside or None)
+    elif files.path.is_file():
+        client.log_artifact(run_id, str(files.path), files.inside or None)
+    else:
+        raise FileNotFoundError(f"{files.path}: no such file or folder")
+
+
+def _send_dataset(client: Client, run_id: str, stored: Mapping[str, str]) -> None:
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    dataset = Dataset(
+        name=stored["name"],
+        digest=stored["digest"],
+        source_type="glyphrank",
+        source=stored["source"],
+        profile=stored["profile"],
+    )
+    client.log_inputs(run_id, [DatasetInput(dataset, [InputTag("mlflow.data.context", "evaluation")])])
 
 
 def _length(entry: tuple[str, object]) -> int:

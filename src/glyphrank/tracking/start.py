@@ -21,6 +21,10 @@ class Start:
             experiment; empty when it stands alone.
         sweep: whether this is the parent run of a sweep, which measures nothing itself.
         changed: names of parameters whose value is not that of the choice's own file.
+        named: dotted keys that overrides gave a value, of choices and fields, e.g. `("lexical.k1",)`.
+        launch: tells the command that started this run, alone or as one cell of several, from all others.
+        off_host: whether the run may take place on another machine than the one where it was launched.
+        tags: further tags.
     """
 
     name: str
@@ -31,3 +35,7 @@ class Start:
     parent: Mapping[str, str] = field(default_factory=dict)
     sweep: bool = False
     changed: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    launch: str = ""
+    off_host: bool = False
+    tags: Mapping[str, str] = field(default_factory=dict)

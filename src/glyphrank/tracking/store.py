@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +17,21 @@ _log = logging.getLogger(__name__)
 _ATTEMPTS = 4
 _HELD = "Another program holds it; try again when that has ended."
 
+_OF_HTTP = re.compile(
+    r"""failed with exception HTTPS?ConnectionPool\([^)]*\): (?:.*\(Caused by \w+\(["']?(?:HTTPS?\w*\([^)]*\): )?"""
+    r"""(?P<why>.*?)["']?\)\)$|(?P<own>.*))""",
+    re.DOTALL,
+)
+"""How MLflow tells that a request failed: `why`, within three layers of names and addresses, or `own` words."""
+_AUTOFLUSH = re.compile(r"^\(raised as a result of Query-invoked autoflush[^)]*\)\s*")
+_NEVER_USABLE = ("NoSuchModuleError", "ArgumentError", "UnsupportedModelRegistryStoreURIException")
+"""Errors of SQLAlchemy and MLflow that say that there is no such kind of store, which waiting does not mend."""
+
 T = TypeVar("T")
+
+
+class StoreDownError(ConfigError):
+    """A store that cannot be used now and may be again without any change of ours: dead, slow, busy, or refusing."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +52,10 @@ class Store:
     dashboard: str
     remote: bool
 
+    def in_time(self, seconds: float, work: Callable[[], T]) -> T:
+        """What `work` returns; a remote store is given up after `seconds` (`client.in_time`), a file never."""
+        return in_time(seconds if self.remote else None, work)
+
 
 def check_experiment(name: str) -> None:
     """Raises ValueError for what MLflow does not take as the name of an experiment."""
@@ -48,7 +67,8 @@ def find_experiment(client: Client, name: str, store: str) -> str | None:
     """Id of the experiment, None when there is none yet.
 
     Raises:
-        ConfigError: it was deleted (MLflow keeps the name taken and refuses new runs), or who answers is no MLflow.
+        ConfigError: it was deleted (MLflow keeps the name taken and refuses new runs).
+        StoreDownError: who answers is no MLflow.
         MlflowException: the store does not answer.
     """
     found = client.get_experiment_by_name(name)
@@ -66,10 +86,10 @@ def named(given: object, store: str, what: str) -> str:
     """The id that a store gave; MLflow's client takes any JSON for an answer and leaves the id empty then.
 
     Raises:
-        ConfigError: it gave none.
+        StoreDownError: it gave none.
     """
     if not given:
-        raise ConfigError(f"{store} answers, but not as MLflow does: it names no {what}; check tracking.uri")
+        raise StoreDownError(f"{store} answers, but not as MLflow does: it names no {what}; check tracking.uri")
     return str(given)
 
 
@@ -108,7 +128,8 @@ def opened(store: str, advice: str, work: Callable[[], T], remote: bool) -> T:
         remote: as in `Store`; work on a file is not timed, since it may wait for a lock.
 
     Raises:
-        ConfigError: the store cannot be used; the message holds the cause and the advice, and no credentials.
+        StoreDownError: the store cannot be used; the message holds the cause and the advice, and no credentials.
+        ConfigError: as `work` raises it, or no store of this kind can ever be used here.
     """
     for attempt in range(1, _ATTEMPTS + 1):
         try:
@@ -124,10 +145,15 @@ def opened(store: str, advice: str, work: Callable[[], T], remote: bool) -> T:
                 continue
             # the cause is cut off, since its own text may hold the credentials
             told = _HELD if held else advice
-            raise ConfigError(f"the MLflow store {store} cannot be used: {cause_of(error)}\n{told}") from None
-    raise ConfigError(f"the MLflow store {store} is busy\n{_HELD}")
+            never = isinstance(error, ImportError) or type(error).__name__ in _NEVER_USABLE
+            kind = ConfigError if never else StoreDownError
+            raise kind(f"the MLflow store {store} cannot be used: {cause_of(error)}\n{told}") from None
+    raise StoreDownError(f"the MLflow store {store} is busy\n{_HELD}")
 
 
 def cause_of(error: BaseException) -> str:
-    """What a store's error says, without the SQL statement and the values in it, and without secrets."""
-    return redact_text(str(error).partition("\n[SQL:")[0].strip() or type(error).__name__)[:600]
+    """What a store's error says, without the SQL statement, the layers of an HTTP client's words, and secrets."""
+    told = _AUTOFLUSH.sub("", str(error)).partition("\n[SQL:")[0].strip() or type(error).__name__
+    if found := _OF_HTTP.search(told):
+        told = found["why"] or found["own"]
+    return redact_text(told)[:600]

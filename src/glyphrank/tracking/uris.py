@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import socket
 from urllib.parse import urlsplit
 
 from glyphrank.errors import ConfigError
-from glyphrank.redaction import redact_text
+from glyphrank.known_secrets import remember
+from glyphrank.redaction import redact
 
 _PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
 _OF_SQLITE = re.compile(r"sqlite(?:\+\w+)?:|sqlite$", re.IGNORECASE)
 _OF_A_STORE = re.compile(r"databricks$|(?!file:)[a-z][a-z0-9+.-]*://[^\s/]", re.IGNORECASE)
+_SECRETS = ("MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN")
 _WANTED = "http(s)://host:port, postgresql://..., sqlite:////path.db or databricks"
+
+_full: dict[str, str] = {}
 
 
 def shown_uri(uri: str) -> str:
-    """A URI without credentials, also one that is none."""
-    return redact_text(uri) if "://" in uri else redact_text(uri.rpartition("@")[2])
+    """A URI without credentials, also one that is none; the same whatever secrets this process has met."""
+    return str(redact(uri if "://" in uri else uri.rpartition("@")[2]))
+
+
+def remember_uri(uri: str) -> None:
+    """Lets this process find the URI by what is shown of it, and hides the environment's secrets in messages."""
+    _full[shown_uri(uri).rstrip("/")] = uri
+    remember(os.environ.get(name, "") for name in _SECRETS)
+
+
+def full_uri(shown: str) -> str:
+    """A URI with its credentials: this process's own, or MLFLOW_TRACKING_URI, where that is of the same store."""
+    own = os.environ.get("MLFLOW_TRACKING_URI", "").strip().rstrip("/")
+    return _full.get(shown.rstrip("/")) or (own if own and shown_uri(own) == shown else shown)
 
 
 def check_form(uri: str, called: str = "tracking.uri") -> None:
@@ -40,6 +57,10 @@ def check_form(uri: str, called: str = "tracking.uri") -> None:
         raise ConfigError(f"{called} is {shown_uri(uri)!r}; wanted {_WANTED}")
     else:
         _check_credentials(uri, called)
+        try:
+            _ = urlsplit(uri).port
+        except ValueError as error:
+            raise ConfigError(f"{called} is {shown_uri(uri)!r}: {error}; wanted {_WANTED}") from None
 
 
 def check_host(uri: str) -> None:
