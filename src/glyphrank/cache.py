@@ -9,20 +9,17 @@ together share the work: each takes the next shard that nobody holds and comes b
 from __future__ import annotations
 
 import logging
-import platform
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from glyphrank.errors import DataError
 from glyphrank.identity import digest_text
-from glyphrank.redaction import redact
-from glyphrank.shard_folder import ShardFolder
+from glyphrank.shard_folder import Pieces, ShardFolder, new_manifest
 from glyphrank.shard_locks import ShardLocks
 from glyphrank.shards import Codec, Gatherer, Value
 
@@ -97,8 +94,11 @@ def remember(
     inputs: Sequence[str],
     work: Work[Value],
     advance: Callable[[int], None] | None = None,
+    spent: float = 0.0,
 ) -> Remembered[Values]:
     """The values of all inputs: those that are known from the cache, the others from `work`.
+
+    How long the work took is noted beside the shards, without what calls inside it took; `plan` estimates from it.
 
     Args:
         stage: whose work it is.
@@ -106,6 +106,7 @@ def remember(
         work: takes positions in `inputs`, at most 2 m of them and each of another digest, and returns a value for
             each; None where there is none. What it raises ends the call; shards that are finished stay.
         advance: is told how many more distinct inputs are done.
+        spent: seconds of the work that were spent before this call, where `work` only hands over what is made.
 
     Raises:
         DataError: the folder cannot be read or written.
@@ -115,8 +116,12 @@ def remember(
     session.folder.refresh()
     missing = session.fetch(session.digests)
     if missing:
-        session.folder.prepare(_manifest(stage))
-        session.complete(cut(missing, stage.spacing))
+        device = stage.device() if stage.device else None
+        session.folder.prepare(new_manifest(stage.name, stage.key, stage.recipe, device))
+        try:
+            session.complete(cut(missing, stage.spacing))
+        finally:
+            session.note_rate(spent)
     session.folder.mark_used()
     found = session.outcome()
     logger.info("%s: %d inputs from the cache, %d worked on (%s)", stage.name, found.hits, found.worked, stage.key)
@@ -132,6 +137,20 @@ def lookup(stage: Stage[Any, Any]) -> Callable[[str], bool]:
     folder, _ = _open(stage.folder, stage.codec, threading.get_ident())
     folder.refresh()
     return lambda digest: folder.holder(digest) is not None
+
+
+def recall(stage: Stage[Any, Any], inputs: Sequence[str]) -> dict[str, Any]:
+    """Digest -> value of those inputs that a shard of plain values holds; nothing is worked on, written or marked.
+
+    Raises:
+        DataError: the folder cannot be read.
+    """
+    session: _Session[Any, Any] = _Session(stage, inputs, lambda positions: [], None)
+    session.folder.refresh()
+    missing = set(session.fetch(session.digests))
+    found = session.outcome()
+    pairs = zip(found.digests, found.values, strict=True)
+    return {digest: value for digest, value in pairs if digest not in missing}
 
 
 def cut(inputs: Iterable[str], spacing: int) -> list[tuple[str, ...]]:
@@ -174,6 +193,7 @@ class _Session(Generic[Value, Values]):
         self._advance = advance or (lambda count: None)
         self._failed: set[str] = set()
         self._worked = 0
+        self._pieces: Pieces = []
         self._damaged_before = self.folder.damaged
 
     def fetch(self, wanted: Sequence[str]) -> list[str]:
@@ -209,6 +229,14 @@ class _Session(Generic[Value, Values]):
             damaged=self.folder.damaged - self._damaged_before,
         )
 
+    def note_rate(self, spent: float) -> None:
+        """Leaves beside the shards how long this session's work took; `spent` is shared out among its pieces."""
+        if self._pieces:
+            each = spent / self._worked if self._worked else 0.0
+            self._pieces = [(count, seconds + count * each) for count, seconds in self._pieces]
+            self.folder.note_rate(self._pieces)
+            _noted.seconds += sum(seconds for _, seconds in self._pieces)
+
     def _attempt(self, shard: tuple[str, ...]) -> bool:
         """Does one shard, unless somebody else is at it."""
         lock = self._locks.take(digest_text(*shard))
@@ -222,7 +250,9 @@ class _Session(Generic[Value, Values]):
         return True
 
     def _make(self, missing: Sequence[str]) -> None:
+        began, inside = time.perf_counter(), _noted.seconds
         values = self._work([self._positions[digest] for digest in missing])
+        seconds = time.perf_counter() - began - (_noted.seconds - inside)
         if len(values) != len(missing):
             raise ValueError(f"{self._name}: {len(values)} values for {len(missing)} inputs; wanted one each")
         if not self._is_current():
@@ -236,12 +266,22 @@ class _Session(Generic[Value, Values]):
             self._gather(list(made), self.folder.write(list(made), list(made.values())))
         self._failed.update(digest for digest in missing if digest not in made)
         self._worked += len(missing)
+        self._pieces.append((len(missing), seconds))
         self._advance(len(missing) - len(made))
 
     def _gather(self, digests: Sequence[str], values: Sequence[Value]) -> None:
         for digest, value in zip(digests, values, strict=True):
             self._gathered.put(self._rows[digest], value)
         self._advance(len(digests))
+
+
+class _Noted(threading.local):
+    """Seconds of work that this thread has noted: a call inside another's work is not counted twice."""
+
+    seconds: float = 0.0
+
+
+_noted = _Noted()
 
 
 @lru_cache(maxsize=16)
@@ -257,21 +297,3 @@ def _by_shard(wanted: Iterable[str], folder: ShardFolder[Value]) -> dict[str, li
         if name is not None:
             held.setdefault(name, []).append(digest)
     return held
-
-
-def _manifest(stage: Stage[Value, Values]) -> dict[str, object]:
-    return {
-        "stage": stage.name,
-        "key": stage.key,
-        "recipe": redact(stage.recipe),
-        "versions": {name: _version(name) for name in ("glyphrank", "numpy")} | {"python": platform.python_version()},
-        "device": stage.device() if stage.device else None,
-        "first_made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None  # run from a source tree

@@ -19,7 +19,7 @@ from glyphrank.records import IntArray, Item, Vectors
 from glyphrank.runtime import Runtime
 from glyphrank.scoring import Channel, matrix, place, select
 from glyphrank.sight import Sight
-from glyphrank.stages import EncodedTexts, encode_queries, encode_texts, tokenise
+from glyphrank.stages import EncodedTexts, as_one_text, encode_queries, encode_texts, tokenise
 from glyphrank.transcript import Written
 from glyphrank.visual import encode_frames
 
@@ -51,7 +51,7 @@ def lexical_part(lexical: Lexical, asked: Asked, written: Sequence[Sequence[str]
         asked: the distinct query texts.
         written: (n,) the texts of each item's transcript, none empty; several of one item are read as one.
     """
-    texts = ["\n".join(found) for found in written]
+    texts = [as_one_text(found) for found in written]
     present = [position for position, text in enumerate(texts) if text]
     searcher = lexical.build(tokenise(lexical.analyser, [texts[position] for position in present], runtime))
     queries = tokenise(lexical.analyser, asked.texts, runtime)

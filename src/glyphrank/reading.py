@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from glyphrank.bad_items import of_equal
-from glyphrank.cache import remember
+from glyphrank.cache import Stage, remember
 from glyphrank.errors import ConfigError
 from glyphrank.identity import digest_json, recipe
 from glyphrank.media.faults import MediaError
@@ -30,13 +30,41 @@ def read_items(ocr: OcrEngine, items: Sequence[Item], sight: Sight, runtime: Run
     return _read_looks(ocr, items, sight, runtime) if ocr.needs_frames else _read_texts(ocr, items, runtime)
 
 
+def reading_stage(ocr: OcrEngine, runtime: Runtime, spacing: int = FEW_A_SHARD) -> Stage[Any, list[Any]]:
+    """Where the readings of one engine lie; its inputs are digests of looks, or `published_inputs`."""
+    return component_stage(
+        "reading", lambda files: recipe(ocr, files), LinesCodec(), spacing, runtime, on_device=ocr.needs_frames
+    )
+
+
+def published_inputs(items: Sequence[Item]) -> list[str]:
+    """What stands for each item among the inputs of an engine that takes texts: its published texts and files."""
+    return [digest_json([item.text, _content(item.media), _content(item.published_ocr)]) for item in items]
+
+
+def second_looks(pair: Pair, item: Item, reading: Reading) -> bool:
+    """Whether the second engine of a pair reads an item of which the first gave this reading."""
+    return not pair.enough(reading) and bool(item.media or not pair.second.needs_frames)
+
+
+def as_reading(stored: Mapping[str, Any]) -> Reading:
+    """A reading, from what its stage keeps of it."""
+    lines = tuple(
+        Line(text, confidence, None if box is None else tuple(box), frame, time, tuple(map(tuple, spans)))
+        for text, confidence, box, frame, time, spans in stored["lines"]
+    )
+    return Reading(
+        Source(stored["source"]), lines, None, TextState(stored["state"]), stored["length"], stored["length_known"]
+    )
+
+
 def _read_in_turn(pair: Pair, items: Sequence[Item], sight: Sight, runtime: Runtime) -> list[Reading]:
     """Each item by the first engine, or by the second where that is not enough."""
     readings = read_items(pair.first, items, sight, runtime)
     again = [
         position
         for position, (item, reading) in enumerate(zip(items, readings, strict=True))
-        if not pair.enough(reading) and (item.media or not pair.second.needs_frames)
+        if second_looks(pair, item, reading)
     ]
     if not again:
         return readings
@@ -52,7 +80,7 @@ def _read_texts(ocr: OcrEngine, items: Sequence[Item], runtime: Runtime) -> list
     def frames() -> Frames:
         raise ConfigError(f"{type(ocr).__name__} asks for frames although its needs_frames is False")
 
-    inputs = [digest_json([item.text, _content(item.media), _content(item.published_ocr)]) for item in items]
+    inputs = published_inputs(items)
     opened = sum(item.media is not None and item.media.cell is None and not (item.text or "").strip() for item in items)
     spacing = FEW_A_SHARD if 2 * opened > len(items) else MANY_A_SHARD
 
@@ -121,14 +149,14 @@ def _remember(
                 failures[inputs[position]] = (item, found.failure, found)
         return [_plain(found) if found.failure is None else None for found in readings]
 
-    stage = component_stage(
-        "reading", lambda files: recipe(ocr, files), LinesCodec(), spacing, runtime, on_device=ocr.needs_frames
-    )
+    stage = reading_stage(ocr, runtime, spacing)
     with track(len(set(inputs)), "reading items") as progress:
         found = remember(stage, inputs, work, progress.advance)
     known = dict(zip(found.digests, found.values, strict=True))
     pairs = zip(items, inputs, strict=True)
-    return [_own(item, *failures[digest]) if digest in failures else _reading(known[digest]) for item, digest in pairs]
+    return [
+        _own(item, *failures[digest]) if digest in failures else as_reading(known[digest]) for item, digest in pairs
+    ]
 
 
 def _own(item: Item, read: Item, why: str, reading: Reading) -> Reading:
@@ -144,13 +172,3 @@ def _plain(reading: Reading) -> dict[str, Any]:
         "length": reading.length,
         "length_known": reading.length_known,
     }
-
-
-def _reading(stored: Mapping[str, Any]) -> Reading:
-    lines = tuple(
-        Line(text, confidence, None if box is None else tuple(box), frame, time, tuple(map(tuple, spans)))
-        for text, confidence, box, frame, time, spans in stored["lines"]
-    )
-    return Reading(
-        Source(stored["source"]), lines, None, TextState(stored["state"]), stored["length"], stored["length_known"]
-    )

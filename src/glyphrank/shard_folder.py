@@ -9,22 +9,82 @@ from __future__ import annotations
 import json
 import logging
 import os
+import platform
 import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Generic
 
 from glyphrank.errors import DataError
 from glyphrank.identity import digest_text
+from glyphrank.redaction import redact
 from glyphrank.shard_locks import STALE
 from glyphrank.shards import Codec, DamagedError, Value
 from glyphrank.whole_files import TEMPORARY, replace_whole
 
-_MANIFEST = "manifest.json"
+MANIFEST, RATE = "manifest.json", ".rate.json"
+"""What lies beside the shards of a key; the second is hidden, since other names are taken for shards."""
+_FADES = 0.5
 
 logger = logging.getLogger(__name__)
+
+Pieces = list[tuple[int, float]]
+"""Work as it was done: inputs and seconds of each piece, in order."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How long a component's work took in one process.
+
+    Attributes:
+        inputs, seconds: sums over runs, of which the newest count most.
+        start: seconds that the first piece of a run took longer than the others, such as for loading a model; 0 where
+            no run had several pieces, and then that time is part of `seconds`.
+    """
+
+    inputs: float
+    seconds: float
+    start: float
+
+    def estimate(self, inputs: int) -> float:
+        """Seconds for so many inputs."""
+        return self.start + inputs * self.seconds / self.inputs if inputs else 0.0
+
+
+def read_rate(folder: Path) -> Rate | None:
+    """The rate noted in the folder of a key, None where there is none that can be read."""
+    try:
+        stored = json.loads((folder / RATE).read_text(encoding="utf-8"))
+        rate = Rate(*(float(stored[name]) for name in ("inputs", "seconds", "start")))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return rate if rate.inputs > 0 and rate.seconds >= 0 and rate.start >= 0 else None
+
+
+def new_manifest(name: str, key: str, recipe: Mapping[str, object], device: str | None) -> dict[str, object]:
+    """What stands in a folder for people: whose work lies there, made with what, where and when first."""
+    return {
+        "stage": name,
+        "key": key,
+        "recipe": redact(recipe),
+        "versions": {package: _version(package) for package in ("glyphrank", "numpy")}
+        | {"python": platform.python_version()},
+        "device": device,
+        "first_made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest in the folder of a key, empty where there is none that can be read."""
+    try:
+        stored = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return stored if isinstance(stored, dict) else {}
 
 
 class ShardFolder(Generic[Value]):
@@ -54,7 +114,7 @@ class ShardFolder(Generic[Value]):
             ) from error
         self._drop(*(self._shards.keys() - names))
         for name in names - self._shards.keys():
-            if name != _MANIFEST and not name.startswith(".") and _is_file(self.path / name):
+            if name != MANIFEST and not name.startswith(".") and _is_file(self.path / name):
                 self._take_up(name)
 
     def holder(self, digest: str) -> str | None:
@@ -85,6 +145,8 @@ class ShardFolder(Generic[Value]):
         """
         data = self._codec.dump(digests, values)
         name = digest_text(*digests) + self._codec.suffix
+        with suppress(OSError):  # it was there when the work began, and may have been pruned meanwhile
+            self.path.mkdir(parents=True, exist_ok=True)
         _write_whole(self.path / name, data)
         self._refused.pop(name, None)
         self._add(name, digests)
@@ -102,7 +164,7 @@ class ShardFolder(Generic[Value]):
             raise _unwritable(self.path, error) from error
         if not os.access(self.path, os.W_OK):
             raise _unwritable(self.path, PermissionError("no permission to write"))
-        target = self.path / _MANIFEST
+        target = self.path / MANIFEST
         if not target.exists():
             # The manifest is for people: a cache without it works as well.
             with suppress(DataError, TypeError, ValueError):
@@ -112,7 +174,21 @@ class ShardFolder(Generic[Value]):
     def mark_used(self) -> None:
         """Sets the manifest's time of change to now: the day of last use, by which a cache can be pruned."""
         with suppress(OSError):
-            os.utime(self.path / _MANIFEST)
+            os.utime(self.path / MANIFEST)
+
+    def note_rate(self, pieces: Pieces) -> None:
+        """Adds how long a run's work took to what earlier runs left; only an estimate is lost where it cannot be."""
+        first, rest = pieces[0], pieces[1:]
+        inputs, seconds = (sum(column) for column in zip(*(rest or pieces), strict=True))
+        start = max(0.0, first[1] - first[0] * seconds / inputs) if rest else 0.0
+        before = read_rate(self.path)
+        if before:
+            start = start if rest else before.start
+            seconds = seconds if rest else max(0.0, seconds - before.start)
+            inputs, seconds = inputs + _FADES * before.inputs, seconds + _FADES * before.seconds
+        new = json.dumps(asdict(Rate(inputs, seconds, start)))
+        with suppress(OSError):
+            replace_whole(self.path / RATE, lambda path: path.write_text(new, encoding="utf-8"), durable=False)
 
     def _take_up(self, name: str) -> None:
         path = self.path / name
@@ -192,3 +268,10 @@ def _unwritable(folder: Path, error: OSError) -> DataError:
         f"{folder}: the cache cannot be written ({error.strerror or error}); "
         "free space there, or set paths.cache to a place that is writable"
     )
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None  # run from a source tree

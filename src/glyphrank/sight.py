@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol
+from typing import Any, Protocol
 
 from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, remember
@@ -21,11 +21,12 @@ from glyphrank.records import Frames, Item, Media, UInt8Array
 from glyphrank.runtime import Runtime
 from glyphrank.shards import LinesCodec
 
-LOOKS_A_SHARD = 64
+LOOKS_A_SHARD = 16
 DECODERS = ("decord", "pillow", "pypdfium2")
 VERSION = 2
 """Raised when the same files and fields give other pixels."""
 
+NO_MEDIA = "it has no media to look at"
 _CHANGED = "it was changed after the run began; run again"
 
 Prepare = Callable[[UInt8Array], UInt8Array]
@@ -63,8 +64,7 @@ class Sight:
     def __init__(self, sampler: Sampler, runtime: Runtime) -> None:
         self._sampler = sampler
         self._decoder = Decoder(runtime.workers, runtime.media_seconds, runtime.media_memory)
-        what = looks_recipe(sampler, FileDigests(runtime.cache / "files"))
-        self._stage = Stage(runtime.cache, "frames", what, digest_json(what), LOOKS_A_SHARD, LinesCodec())
+        self._stage = looks_stage(sampler, runtime)
 
     def __enter__(self) -> Sight:
         return self
@@ -89,7 +89,7 @@ class Sight:
 
         with track(len({media.digest for media in present}), "looking at frames") as progress:
             found = remember(self._stage, [media.digest for media in present], work, progress.advance)
-        known = {digest: value["pixels"] for digest, value in zip(found.digests, found.values, strict=True) if value}
+        known = {digest: look_of(value) for digest, value in zip(found.digests, found.values, strict=True) if value}
         failures = {
             position: _reason(item.media, why)
             for position, item in enumerate(items)
@@ -141,6 +141,17 @@ class Sight:
         return found
 
 
+def looks_stage(sampler: Sampler, runtime: Runtime) -> Stage[dict[str, str], list[Any]]:
+    """Where the digests of looks lie; its inputs are the digests of media."""
+    what = looks_recipe(sampler, FileDigests(runtime.cache / "files"))
+    return Stage(runtime.cache, "frames", what, digest_json(what), LOOKS_A_SHARD, LinesCodec())
+
+
+def look_of(stored: Mapping[str, str]) -> str:
+    """The digest of a look, as `looks_stage` keeps it."""
+    return stored["pixels"]
+
+
 def looks_recipe(sampler: Sampler, files: FileDigest) -> dict[str, object]:
     """All that decides how a file looks: the sampler, and the versions of what decodes (None where it is missing)."""
     decoders = {name: _version(name) for name in DECODERS}
@@ -164,7 +175,7 @@ def _content(stamp: Stamp) -> Stamp:
 
 def _reason(media: Media | None, why: Mapping[str, tuple[Media, str]]) -> str:
     if media is None:
-        return "it has no media to look at"
+        return NO_MEDIA
     looked_at, reason = why[media.digest]
     return of_equal(reason, looked_at, media)
 

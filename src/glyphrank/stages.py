@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glyphrank.cache import Remembered, Stage, Values, remember
 from glyphrank.devices import choose_device
@@ -17,7 +18,7 @@ from glyphrank.progress import track
 from glyphrank.records import BoolArray, Encoded, FloatArray, Vectors
 from glyphrank.runtime import Runtime
 from glyphrank.scoring import unit_rows
-from glyphrank.shards import ArraysCodec, Codec, TokensCodec, Value
+from glyphrank.shards import Arrays, ArraysCodec, Codec, TokensCodec, Value
 
 TEXTS_A_SHARD = 128
 
@@ -64,10 +65,35 @@ def component_stage(
     )
 
 
+def token_stage(analyser: Analyser, runtime: Runtime) -> Stage[Sequence[str], list[list[str]]]:
+    """Where the tokens of texts lie, those of queries among them; its inputs are `text_inputs`."""
+    return component_stage("tokens", lambda files: recipe(analyser, files), TokensCodec(), TEXTS_A_SHARD, runtime)
+
+
+def query_stage(encoder: TextEncoder | VisualEncoder, runtime: Runtime) -> Stage[Arrays, dict[str, NDArray[Any]]]:
+    """Where the vectors of queries lie; its inputs are `text_inputs`."""
+    return _vector_stage(encoder, "query", runtime)
+
+
+def text_stage(encoder: TextEncoder, runtime: Runtime) -> Stage[Arrays, dict[str, NDArray[Any]]]:
+    """Where the vectors of texts lie; its inputs are `text_inputs`."""
+    return _vector_stage(encoder, "text", runtime)
+
+
+def text_inputs(texts: Iterable[str]) -> list[str]:
+    """What stands for each text among the inputs of a stage."""
+    return [digest_text(text) for text in texts]
+
+
+def as_one_text(texts: Sequence[str]) -> str:
+    """What tokens are made of: all texts of an item's transcript; empty where there is none."""
+    return "\n".join(texts)
+
+
 def tokenise(analyser: Analyser, texts: Sequence[str], runtime: Runtime) -> list[list[str]]:
     """The tokens of every text, equal texts cut once."""
-    inputs = [digest_text(text) for text in texts]
-    stage = component_stage("tokens", lambda files: recipe(analyser, files), TokensCodec(), TEXTS_A_SHARD, runtime)
+    inputs = text_inputs(texts)
+    stage = token_stage(analyser, runtime)
     found = _remember(stage, inputs, lambda at: analyser.tokens([texts[i] for i in at]), "cutting texts into tokens")
     known = dict(zip(found.digests, found.values, strict=True))
     return [known[digest] for digest in inputs]
@@ -75,28 +101,42 @@ def tokenise(analyser: Analyser, texts: Sequence[str], runtime: Runtime) -> list
 
 def encode_queries(encoder: TextEncoder | VisualEncoder, texts: Sequence[str], runtime: Runtime) -> EncodedTexts:
     """Unit vectors of the distinct queries."""
-    return _encode(encoder, "query", encoder.encode_queries, texts, runtime)
+    return _encode(query_stage(encoder, runtime), "encoding queries", encoder.encode_queries, texts, runtime)
 
 
 def encode_texts(encoder: TextEncoder, texts: Sequence[str], runtime: Runtime) -> EncodedTexts:
     """Unit vectors of the distinct texts."""
-    return _encode(encoder, "text", encoder.encode_texts, texts, runtime)
+    return _encode(text_stage(encoder, runtime), "encoding texts", encoder.encode_texts, texts, runtime)
+
+
+def _vector_stage(
+    encoder: TextEncoder | VisualEncoder, side: str, runtime: Runtime
+) -> Stage[Arrays, dict[str, NDArray[Any]]]:
+    return component_stage(
+        "vectors",
+        lambda files: {"side": side, "encoder": recipe(encoder, files)},
+        ArraysCodec(),
+        TEXTS_A_SHARD,
+        runtime,
+        on_device=True,
+    )
 
 
 def _encode(
-    encoder: TextEncoder | VisualEncoder,
-    side: str,
+    stage: Stage[Arrays, dict[str, NDArray[Any]]],
+    description: str,
     encode: Callable[[Sequence[str], Runtime], Encoded],
     texts: Sequence[str],
     runtime: Runtime,
 ) -> EncodedTexts:
-    inputs = [digest_text(text) for text in texts]
+    inputs = text_inputs(texts)
 
     def work(positions: Sequence[int]) -> list[Mapping[str, Any] | None]:
         encoded = encode([texts[position] for position in positions], runtime)
+        maker = type(getattr(encode, "__self__", encode)).__name__
         if encoded.values.ndim != 2 or not len(encoded.values) == len(encoded.truncated) == len(positions):
             raise ConfigError(
-                f"{type(encoder).__name__} gave values of shape {encoded.values.shape} and truncated of shape "
+                f"{maker} gave values of shape {encoded.values.shape} and truncated of shape "
                 f"{encoded.truncated.shape} for {len(positions)} texts; wanted ({len(positions)}, d) and one a text"
             )
         values, usable = unit_rows(encoded.values)
@@ -105,15 +145,7 @@ def _encode(
             for value, cut, good in zip(values, encoded.truncated, usable, strict=True)
         ]
 
-    stage = component_stage(
-        "vectors",
-        lambda files: {"side": side, "encoder": recipe(encoder, files)},
-        ArraysCodec(),
-        TEXTS_A_SHARD,
-        runtime,
-        on_device=True,
-    )
-    found = _remember(stage, inputs, work, "encoding queries" if side == "query" else "encoding texts")
+    found = _remember(stage, inputs, work, description)
     kept = [row for row, digest in enumerate(found.digests) if digest not in found.failed]
     values: FloatArray = found.values.get("values", np.empty((0, 1), dtype=np.float32))
     cut: BoolArray = found.values.get("truncated", np.zeros(len(found.digests), dtype=np.bool_))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ from glyphrank.shards import ArraysCodec
 from glyphrank.sight import Prepare, Sight
 from glyphrank.stages import component_stage
 
-FRAMES_A_SHARD = 64
+FRAMES_A_SHARD = 16
 
 Value = Mapping[str, Any]
 
@@ -72,18 +73,23 @@ def encode_frames(encoder: VisualEncoder, items: Sequence[Item], sight: Sight, r
     return EncodedFrames(pixels.digests, vectors, failures)
 
 
+def frames_stage(encoder: VisualEncoder, runtime: Runtime) -> Stage[Value, Any]:
+    """Where the vectors of frames lie; its inputs are the digests of looks."""
+    return component_stage(
+        "vectors",
+        lambda files: {"side": "frames", "encoder": recipe(encoder, files)},
+        ArraysCodec(),
+        FRAMES_A_SHARD,
+        runtime,
+        on_device=True,
+    )
+
+
 class _Encoding:
     """One encoder's work on frames; an `Onlooker` while they are decoded for the first time."""
 
     def __init__(self, encoder: VisualEncoder, runtime: Runtime) -> None:
-        self.stage: Stage[Value, Any] = component_stage(
-            "vectors",
-            lambda files: {"side": "frames", "encoder": recipe(encoder, files)},
-            ArraysCodec(),
-            FRAMES_A_SHARD,
-            runtime,
-            on_device=True,
-        )
+        self.stage = frames_stage(encoder, runtime)
         self.prepare: Prepare = encoder.preparation(runtime)
         self._encoder = encoder
         self._runtime = runtime
@@ -92,15 +98,17 @@ class _Encoding:
         """Encodes looks that are new, as they come, and keeps their vectors."""
         is_known = lookup(self.stage)
         new: list[str] = []
+        decoded, began = _Awaited(seen), time.perf_counter()
 
         def unknown() -> Iterator[Frames]:
-            for one in seen:
+            for one in decoded:
                 if one.frames is not None and one.digest not in new and not is_known(one.digest):
                     new.append(one.digest)
                     yield one.frames
 
         values = self._encode(unknown(), new)
-        remember(self.stage, new, lambda positions: [values[position] for position in positions])
+        spent = time.perf_counter() - began - decoded.seconds
+        remember(self.stage, new, lambda positions: [values[position] for position in positions], spent=spent)
 
     def encode_again(self, looks: Iterable[tuple[str, Frames | MediaError]], why: dict[str, str]) -> list[Value | None]:
         """Vectors of looks whose pixels were known before; None, with the reason in `why`, where they are gone."""
@@ -130,3 +138,18 @@ class _Encoding:
             )
         rows, usable = unit_rows(values)
         return [{"values": row} if good else None for row, good in zip(rows, usable, strict=True)]
+
+
+class _Awaited(Iterator[Seen]):
+    """What is seen, with a count of the seconds for which it was waited for."""
+
+    def __init__(self, seen: Iterator[Seen]) -> None:
+        self.seconds = 0.0
+        self._seen = seen
+
+    def __next__(self) -> Seen:
+        began = time.perf_counter()
+        try:
+            return next(self._seen)
+        finally:
+            self.seconds += time.perf_counter() - began
