@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from omegaconf import OmegaConf
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from omegaconf import OmegaConf, open_dict, read_write
 
 from composing import CHOICES, CONF, built, composed, filled
 from glyphrank.builder import Builder, find_component
-from glyphrank.config import build
+from glyphrank.config import build, build_told
 from glyphrank.datasets.folder import Folder
 from glyphrank.encoders.bm25 import Bm25
 from glyphrank.errors import ConfigError
+from glyphrank.tracking.local import Local
 
 
 def fault(folder: Path, *overrides: str) -> str:
@@ -163,6 +167,32 @@ def test_build_takes_relative_paths_from_the_folder_of_launch(tmp_path: Path) ->
     assert run.runtime.cache == tmp_path / "here" / "cache"
     assert isinstance(run.dataset, Folder)
     assert run.dataset.root == tmp_path / "pages"
+
+
+def test_build_names_what_overrides_gave_and_the_launch(tmp_path: Path) -> None:
+    overrides = ("encoder@lexical=bm25_words", "lexical.k1=1.2", "+fusion.weights.own=1", "lexical.k1=2")
+    _run, start = built(tmp_path, *overrides)
+    assert start.named == ("paths.outputs", "encoder@lexical", "lexical.k1", "fusion.weights.own")
+    assert (start.launch, start.off_host) == (HydraConfig.get().callbacks["sweep"]["launch"], False)
+
+
+def test_build_knows_cells_that_may_run_on_another_machine(tmp_path: Path) -> None:
+    config = composed(tmp_path, "tracking=none")
+    hydra: Any = HydraConfig.get()
+    with read_write(hydra), open_dict(hydra):
+        hydra.mode = RunMode.MULTIRUN
+        hydra.launcher._target_ = "hydra_plugins.hydra_submitit_launcher.submitit_launcher.SlurmLauncher"
+    assert build(config)[1].off_host
+
+
+def test_store_is_told_of_a_run_that_cannot_be_built(tmp_path: Path) -> None:  # case H02
+    told, start = build_told(composed(tmp_path, "dataset=folder", "lexical.k1=often", "tracking.experiment=mine"))
+    assert isinstance(told.tracking, Local)
+    assert told.runtime.outputs == tmp_path / "outputs"
+    assert start.config["dataset"] == {"_target_": "glyphrank.datasets.folder.Folder", "root": "???", "split": "test"}
+    assert start.overrides[-2:] == ("lexical.k1=often", "tracking.experiment=mine")
+    with pytest.raises(ConfigError, match="experiment"):
+        build_told(composed(tmp_path, "tracking.experiment=''"))
 
 
 def test_build_keeps_secrets_out_of_what_is_logged(tmp_path: Path) -> None:  # case L15

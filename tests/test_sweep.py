@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import math
 import pickle
+import socket
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from glyphrank import job
 from glyphrank.report.cells import CELLS, State, launch_folder, read_cells
 from glyphrank.sweep import Sweep, concluding
 from glyphrank.tracking.parents import remembered_sweep
+from glyphrank.tracking.processes import own_process
 
 
 def config_in(folder: Path, mode: str = "MULTIRUN", number: int = 0) -> DictConfig:
@@ -66,11 +68,14 @@ def test_cell_is_recorded_as_what_became_of_it(done: JobReturn, state: State, tm
 def test_finished_cell_is_recorded_with_the_result_that_it_gave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "_results", [tmp_path / "results" / "1a"])
-    for number, value in enumerate((0.5, math.nan)):
+    outcomes = (0.5, job.Ended(tmp_path / "results" / "1a")), (math.nan, job.Ended(error="no api_key=hush-hush"))
+    for number, (value, ended) in enumerate(outcomes):
+        monkeypatch.setattr(job, "_ended", [ended])
         Sweep("a1").on_job_end(config_in(tmp_path, number=number), returned(value))
     finished, failed = read_cells(tmp_path / "sweep", "a1")
-    assert (finished.result, failed.result) == (str(tmp_path / "results" / "1a"), "")
+    assert (finished.result, finished.error) == (str(tmp_path / "results" / "1a"), "")
+    assert (failed.result, failed.error) == ("", "no api_key=<redacted>")
+    assert (failed.host, failed.process) == (socket.gethostname(), own_process())
 
 
 def test_folder_that_is_made_of_overrides_is_recorded_without_secrets(tmp_path: Path) -> None:  # case L15

@@ -8,14 +8,17 @@ import traceback
 from contextlib import redirect_stderr
 
 from glyphrank import __version__
-from glyphrank.errors import ConfigError, DataError
 
 USAGE = """usage: glyphrank COMMAND ...
 
   run      [overrides]              one experiment; -m sweeps, --help lists the choices
   check    dataset=... [overrides]  what is odd about a dataset, and the best that any ranker can reach on it
   score    --run FILE --qrels FILE  metrics of a ranking made elsewhere, or of a matrix of scores (--matrix)
+  plan     [overrides]              what a run or sweep would do: cells, distinct stages, what is cached; starts nothing
   compare  [RUN ...]                finished runs side by side: intervals, paired tests, who is not told from the best
+  sync                              sends to MLflow what could not be sent, and closes runs of dead processes
+  reproduce RUN                     runs a finished run again and tells whether its numbers come out the same
+  cache    [list | prune]           what the cache holds, by component, size and last use
 
 glyphrank COMMAND --help explains a command; glyphrank --version tells the version.
 """
@@ -38,6 +41,22 @@ def main() -> int:
             from glyphrank.check import run_check
 
             return run_check(rest)
+        case ["plan", *rest]:
+            from glyphrank.plan_command import run_plan
+
+            return run_plan(rest)
+        case ["sync", *rest]:
+            from glyphrank.sync_command import run_sync
+
+            return run_sync(rest)
+        case ["reproduce", *rest]:
+            from glyphrank.reproduce_command import run_reproduce
+
+            return run_reproduce(rest)
+        case ["cache", *rest]:
+            from glyphrank.cache_command import run_cache
+
+            return run_cache(rest)
         case ["--version"]:
             print(f"glyphrank {__version__}")
             return 0
@@ -50,36 +69,53 @@ def main() -> int:
 
 def run(arguments: list[str]) -> int:
     """`glyphrank run`: Hydra composes, the pipeline runs; returns the exit code."""
+    from glyphrank.redaction import RedactingStream
+    from glyphrank.snapshot import Restart
+
+    _prepare(arguments)
+    with redirect_stderr(RedactingStream(sys.stderr)):  # Hydra tells failed overrides as they were typed
+        try:
+            return _run()
+        except KeyboardInterrupt:
+            _say("interrupted")
+            return 130
+        except Restart as again:
+            again.go()
+
+
+def _run() -> int:
     import hydra
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
     from glyphrank.composition import config_folder, shortened
-    from glyphrank.job import begin, exit_code, job
-    from glyphrank.redaction import RedactingStream
-    from glyphrank.sweep import concluding
+    from glyphrank.extras import missing_extra
+    from glyphrank.job import RunFailedError, job
+    from glyphrank.sweep import RefusedError, concluding
 
-    _prepare(arguments)
-    begin()
-    with redirect_stderr(RedactingStream(sys.stderr)):  # Hydra tells failed overrides as they were typed
-        try:
-            with concluding():
-                hydra.main(version_base="1.3", config_path=str(config_folder()), config_name="config")(job)()
-        except (ConfigError, DataError) as error:  # of a sweep's cell, from a worker process of a launcher
-            _say(f"at least one of the sweep's cells failed; each is shown above\n{error}")
+    sweep = None
+    try:
+        with concluding() as sweep:
+            hydra.main(version_base="1.3", config_path=str(config_folder()), config_name="config")(job)()
+    except RunFailedError as error:  # which has been shown
+        return int(error.code or 1)
+    except RefusedError as error:
+        return _say(str(error))
+    except (HydraException, OmegaConfBaseException) as error:
+        _say(missing_extra(error) or shortened(error))
+        return 1 if sweep and sweep.has_cells else 2
+    except Exception as error:
+        if sweep and sweep.has_cells:  # of a launcher that lost a process, or a sweeper that found no result at all
+            _say(f"the sweep ended before its time: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
             return 1
-        except (HydraException, OmegaConfBaseException) as error:
-            return _say(shortened(error))
-        except KeyboardInterrupt:
-            _say("interrupted")
-            return 130
-        except Exception as error:
-            if isinstance(error, ValueError | OSError) and _raised_by_hydra(error):
-                where = "; check paths.outputs" if isinstance(error, OSError) else ""
-                return _say(f"{error}{where}")
-            traceback.print_exc()
-            return 1
-    return exit_code()
+        if extra := missing_extra(error):
+            return _say(extra)
+        if isinstance(error, ValueError | OSError) and _raised_by_hydra(error):
+            where = "; check paths.outputs" if isinstance(error, OSError) else ""
+            return _say(f"{error}{where}")
+        traceback.print_exc()
+        return 1
+    return 1 if sweep.lacking else 0
 
 
 def _prepare(arguments: list[str]) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
+from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.plugins import Plugins
 from hydra.errors import HydraException, OverrideParseException
 from omegaconf import OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
@@ -17,8 +20,12 @@ from omegaconf.errors import OmegaConfBaseException
 from glyphrank.config import Parts, build_parts
 from glyphrank.errors import ConfigError
 from glyphrank.redaction import redact
+from glyphrank.ties import is_rank
 
-_LAUNCH = secrets.token_hex(3)
+LAUNCH = "GLYPHRANK_LAUNCH"
+"""Variable that names the launch to a process that was started again for it, and to no other."""
+_LAUNCH = os.environ.pop(LAUNCH, "") or secrets.token_hex(3)
+_SEED = 7
 
 
 def build_here(kind: type[Parts], overrides: Sequence[str], config_dir: Path | None = None) -> Parts:
@@ -82,10 +89,35 @@ def config_folder() -> Path:
     return installed if installed.is_dir() else package.parents[1] / "conf"
 
 
-def register_resolvers() -> None:
+def register_resolvers(launch: str = _LAUNCH) -> None:
     """What `conf/` may use: `${launch:}`, a name for this launch, and `${place:PATH}`, a folder as it is meant."""
-    OmegaConf.register_new_resolver("launch", lambda: _LAUNCH, use_cache=True, replace=True)
+    OmegaConf.register_new_resolver("launch", lambda: launch, use_cache=True, replace=True)
     OmegaConf.register_new_resolver("place", _place, replace=True)
+    OmegaConf.register_new_resolver("direction", _direction, replace=True)
+    _prefer_primary()
+
+
+def _direction(metric: str) -> str:
+    """`${direction:METRIC}`: which end of a metric a sweeper looks for, `minimize` for ranks, else `maximize`."""
+    return "minimize" if is_rank(metric) else "maximize"
+
+
+def _prefer_primary() -> None:
+    """Lets Optuna's plug-in, where it is installed, look for the best primary metric, with a seed.
+
+    A file `conf/hydra/sweeper/optuna.yaml` cannot: Hydra refuses one that shares its name with a node that a plug-in
+    stores. So the node itself is stored again with other values; a plug-in that is not installed has none.
+    """
+    Plugins.instance()  # stores the nodes of all plug-ins, once, and would later undo what is done here
+    try:
+        from hydra_plugins.hydra_optuna_sweeper.config import OptunaSweeperConf, TPESamplerConfig
+    except ImportError:
+        return
+    # One cell after the other, since those of a batch learn nothing of each other; none that fails stops the others.
+    best = OptunaSweeperConf(direction="${direction:${metrics.primary}}", n_jobs=1, max_failure_rate=1.0)
+    store = ConfigStore.instance()
+    store.store("optuna", best, group="hydra/sweeper", provider="glyphrank")
+    store.store("tpe", TPESamplerConfig(seed=_SEED), group="hydra/sweeper/sampler", provider="glyphrank")
 
 
 def _place(path: object) -> str:

@@ -17,8 +17,11 @@ from omegaconf.errors import OmegaConfBaseException
 
 from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, raise_for
 from glyphrank.known_secrets import remember
+from glyphrank.origins import Origins, slot_of
 from glyphrank.redaction import is_secret, redact, redact_override
 from glyphrank.run import Run
+from glyphrank.runtime import Runtime
+from glyphrank.tracking import Tracker
 from glyphrank.tracking.names import parameters
 from glyphrank.tracking.parents import find_parent, remembered_sweep
 from glyphrank.tracking.start import Start
@@ -32,23 +35,28 @@ class Cell:
         folder: absolute folder of this run's files.
         copies: the files in which Hydra keeps what the person asked for, as it was typed.
         overrides: what the person asked for, secrets removed.
-        sweep: whether it is one cell of several.
+        sweep: absolute folder of the sweep of which it is a cell, as the launching process knows it, else None.
+        launch: tells the command from others.
+        counts: whether the sweeper counts a failed cell by the error that it raises, and cannot take NaN.
     """
 
     folder: Path
     copies: tuple[Path, ...]
     overrides: tuple[str, ...]
-    sweep: bool
+    sweep: Path | None
+    launch: str
+    counts: bool
 
 
 def current_cell() -> Cell:
     """What Hydra says of the job that runs now."""
     hydra = HydraConfig.get()
-    overrides = tuple(redact_override(override) for override in _texts(hydra.overrides.task))
-    folder, sweep = Path(hydra.runtime.output_dir), hydra.mode == RunMode.MULTIRUN
+    overrides = tuple(redact_override(override) for override in texts_of(hydra.overrides.task))
+    folder, sweep = Path(hydra.runtime.output_dir), _sweep_folder(hydra) if hydra.mode == RunMode.MULTIRUN else None
     copies = sorted((folder / hydra.output_subdir).glob("*.yaml")) if hydra.output_subdir else []
-    copies += [_sweep_folder(hydra) / "multirun.yaml"] if sweep else []
-    return Cell(folder, tuple(copies), overrides, sweep)
+    copies += [sweep / "multirun.yaml"] if sweep else []
+    counts = not str(hydra.sweeper.get("_target_")).endswith(".BasicSweeper")
+    return Cell(folder, tuple(copies), overrides, sweep, _launch(hydra), counts)
 
 
 Parts = TypeVar("Parts")
@@ -64,9 +72,37 @@ def build(config: DictConfig) -> tuple[Run, Start]:
         ConfigError: names every fault: missing and unknown keys, wrong types, foreign components, values out of range.
     """
     run, plain = _built(Run, config)
+    return run, _start(plain)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a tracker needs to hear of a run that cannot be built."""
+
+    tracking: Tracker | None
+    runtime: Runtime
+
+
+def build_told(config: DictConfig) -> tuple[Told, Start]:
+    """As `build`, where other parts of the run have faults.
+
+    Raises:
+        ConfigError: `tracking`, `runtime` or `paths` have some too.
+    """
+    told, plain = _built(Told, config)
+    return told, _start(_filled(plain))
+
+
+def build_parts(kind: type[Parts], config: DictConfig) -> Parts:
+    """Those parts of a run that `kind`, a dataclass, names as its fields; arguments and errors as for `build`."""
+    return _built(kind, config)[0]
+
+
+def _start(plain: Mapping[str, Any]) -> Start:
     hydra = HydraConfig.get()
-    choices, overrides = _choices(hydra), _texts(hydra.overrides.task)
-    start = Start(
+    choices, overrides = _choices(hydra), texts_of(hydra.overrides.task)
+    launcher = str(hydra.launcher.get("_target_")) if hydra.mode == RunMode.MULTIRUN else ""
+    return Start(
         name=_name(choices, overrides),
         choices=choices,
         changed=_changed(plain, choices, _folders(hydra)),
@@ -74,13 +110,19 @@ def build(config: DictConfig) -> tuple[Run, Start]:
         overrides=tuple(redact_override(override) for override in overrides),
         launched_from=Path(hydra.runtime.cwd),
         parent=_parent(hydra),
+        named=tuple(dict.fromkeys(override.partition("=")[0].lstrip("+~") for override in overrides)),
+        launch=_launch(hydra),
+        off_host=launcher.endswith(".SlurmLauncher"),
     )
-    return run, start
 
 
-def build_parts(kind: type[Parts], config: DictConfig) -> Parts:
-    """Those parts of a run that `kind`, a dataclass, names as its fields; arguments and errors as for `build`."""
-    return _built(kind, config)[0]
+def _filled(value: Any) -> Any:
+    """Plain values in which `???` stands for what could not be resolved."""
+    if isinstance(value, dict):
+        return {name: _filled(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_filled(entry) for entry in value]
+    return "???" if value is BROKEN else value
 
 
 def _built(kind: type[Parts], config: DictConfig) -> tuple[Parts, dict[str, Any]]:
@@ -99,7 +141,7 @@ def _built(kind: type[Parts], config: DictConfig) -> tuple[Parts, dict[str, Any]
         root = {name: node for name, node in root.items() if name in names}
         faults = [fault for fault in faults if fault.path.partition(".")[0] in names]
     parts = builder.build(kind, root)
-    raise_for([*faults, *builder.faults], _Origins(choices, _texts(hydra.overrides.task)))
+    raise_for([*faults, *builder.faults], Origins(choices, texts_of(hydra.overrides.task)))
     return parts, plain
 
 
@@ -121,7 +163,7 @@ def _choices(hydra: HydraConf) -> dict[str, str]:
     return {name: choice for name, choice in hydra.runtime.choices.items() if not name.startswith("hydra/")}
 
 
-def _texts(overrides: Any) -> list[str]:
+def texts_of(overrides: Any) -> list[str]:
     """The overrides as they were given: an interpolation in one stays a text."""
     plain = OmegaConf.to_container(overrides, resolve=False)
     return [str(override) for override in plain] if isinstance(plain, list) else []
@@ -203,20 +245,19 @@ def _plugins(plain: Mapping[str, Any], hydra: HydraConf, faults: list[Fault]) ->
         if not name.isidentifier()
     ]
     if plugins:
-        known = set(sys.path)
-        sys.path += [str(place) for place in (*_folders(hydra), hydra.runtime.cwd) if str(place) not in known]
+        reach_plugins(hydra)
     return plugins
+
+
+def reach_plugins(hydra: HydraConf) -> None:
+    """Lets Python look for modules, last of all, in the folders of choices and in the folder of launch."""
+    known = set(sys.path)
+    sys.path += [str(place) for place in (*_folders(hydra), hydra.runtime.cwd) if str(place) not in known]
 
 
 def _folders(hydra: HydraConf) -> list[Path]:
     """Folders on Hydra's search path, in order."""
     return [Path(source.path) for source in hydra.runtime.config_sources if source.schema == "file"]
-
-
-def _slot(path: str, choices: Mapping[str, str]) -> str | None:
-    """The slot whose choice fills a path: `encoder@lexical` for `lexical.k1`."""
-    top = path.partition(".")[0]
-    return next((name for name in choices if name.rpartition("@")[2] == top), None)
 
 
 @dataclass(frozen=True)
@@ -228,7 +269,7 @@ class _ChoiceList:
     packages: set[str]
 
     def __call__(self, path: str, wanted: Any) -> list[str]:
-        slot = _slot(path, self.choices)
+        slot = slot_of(path, self.choices)
         if slot is None or "." in path:
             return []
         group = slot.partition("@")[0]
@@ -241,37 +282,3 @@ class _ChoiceList:
             return fits(find_component(OmegaConf.select(node, "_target_"), self.packages), wanted)
         except Exception:  # a file that cannot even be read is no choice; its own faults are not asked for here
             return False
-
-
-@dataclass(frozen=True)
-class _Origins:
-    """Says where a value came from: overrides on the command line, or the choice that holds it.
-
-    A component that refuses its fields does not say which, so all overrides inside it are named.
-    """
-
-    choices: Mapping[str, str]
-    overrides: Sequence[str]
-
-    def __call__(self, path: str) -> str:
-        overrides = [redact_override(override) for override in self._of(path)] if path else []
-        if overrides:
-            return f" [override{'s' if len(overrides) > 1 else ''} {', '.join(overrides)}]"
-        slot = _slot(path, self.choices)
-        sources = [slot] if slot else []
-        sources += ["experiment"] if path and self.choices.get("experiment") else []
-        return f" [{', '.join(f'{name}={self.choices[name]}' for name in sources)}]" if sources else ""
-
-    def _of(self, path: str) -> list[str]:
-        """The overrides that made a value: the last one of it or of what holds it, and those of what it holds."""
-        made: dict[str, str] = {}
-        for override in self.overrides:
-            name = override.partition("=")[0].lstrip("+~")
-            if name in self.choices:
-                continue
-            if path == name or path.startswith((f"{name}.", f"{name}[")):
-                made = {path: override}
-            elif name.startswith((f"{path}.", f"{path}[")):
-                made.pop(name, None)
-                made[name] = override
-        return list(made.values())

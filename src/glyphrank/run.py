@@ -16,7 +16,7 @@ from glyphrank.media import Sampler
 from glyphrank.metrics import Protocol, prefix
 from glyphrank.ocr import OcrEngine
 from glyphrank.records import Direction, View
-from glyphrank.runtime import Runtime
+from glyphrank.runtime import Launch, Runtime
 from glyphrank.tracking import Tracker
 from glyphrank.transcript import Transcript
 
@@ -24,7 +24,18 @@ CHANNELS = {"visual": View.frames, "text": View.text, "lexical": View.text}
 """Channels and the view of an item that each sees."""
 
 CHANGES_NO_NUMBER = frozenset(
-    ("on_bad_media", "paths", "plugins", "probe", "probe_precision", "rerun", "runtime", "save_scores", "tracking")
+    (
+        "launch",
+        "on_bad_media",
+        "paths",
+        "plugins",
+        "probe",
+        "probe_precision",
+        "rerun",
+        "runtime",
+        "save_scores",
+        "tracking",
+    )
 )
 """Root keys of the config that say where and how a run works, and what it leaves; all others count."""
 
@@ -57,6 +68,7 @@ class Run:
     probe: bool
     probe_precision: Precision | None
     plugins: tuple[str, ...]
+    launch: Launch
 
     def __post_init__(self) -> None:
         if not self.channels:

@@ -41,6 +41,17 @@ class Runtime:
                 raise ValueError(f"{name} is {getattr(self, name)}; wanted more than 0")
 
 
+@dataclass(frozen=True)
+class Launch:
+    """How a sweep's cells are started; it changes no number.
+
+    Attributes:
+        snapshot: whether they run from a copy of configs and sources in the sweep's folder.
+    """
+
+    snapshot: bool
+
+
 @runtime_checkable
 class NeedsFiles(Protocol):
     """A component that runs on files of its own, such as weights; what it lacks is said before any data is read."""

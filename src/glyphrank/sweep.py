@@ -1,4 +1,4 @@
-"""A sweep as a whole: one parent run in the store, and at the end the comparison of the cells that finished.
+"""What Hydra calls around a sweep and each of its cells.
 
 Hydra calls `Sweep` when a sweep begins, and around every cell in whatever process runs it. Of the end it says nothing
 where an exception or a signal ends a sweep, so that `concluding` stands around Hydra's own main.
@@ -6,52 +6,55 @@ where an exception or a signal ends a sweep, so that `concluding` stands around 
 
 from __future__ import annotations
 
-import copy
 import logging
 import math
+import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hydra.core.hydra_config import HydraConfig
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from glyphrank.config import build_parts
-from glyphrank.job import result
-from glyphrank.redaction import redact_file, redact_override
-from glyphrank.report.cells import CELLS, CellRecord, State, launch_folder, read_cells, write_cell
-from glyphrank.report.compared import COMPARISON
-from glyphrank.runtime import Runtime
-from glyphrank.sweep_cells import summarise
-from glyphrank.tracking import TrackedRun, Tracker
-from glyphrank.tracking.interruptions import Interruptions, Killed
+from glyphrank.composition import register_resolvers
+from glyphrank.config import texts_of
+from glyphrank.errors import ConfigError
+from glyphrank.extras import check_launcher, missing_extra
+from glyphrank.job import ended
+from glyphrank.launched import write_launched
+from glyphrank.open_sweep import MULTIRUN, CellsFailedError, OpenSweep
+from glyphrank.planned_cells import plan_of_sweep
+from glyphrank.redaction import redact_file, redact_override, redact_text
+from glyphrank.report.cells import CellRecord, State, forget_former, write_cell
+from glyphrank.report.claims import Asked, claimed
+from glyphrank.report.plan_table import write_plan
+from glyphrank.snapshot import make_snapshot, restart, runs_from_snapshot
+from glyphrank.sweep_config import asked_of, number_of_cells, parent_of, parts_of, searched, sources_of, stores_apart
 from glyphrank.tracking.parents import remember_sweep, write_parent
-from glyphrank.tracking.start import Start
-from glyphrank.tracking.untracked import Untracked, UntrackedRun
+from glyphrank.tracking.processes import own_process
+from glyphrank.tracking.untracked import Untracked
+from glyphrank.workers import ending_workers, share_cores
 
-MULTIRUN = "multirun.yaml"
-"""What was asked for, as Hydra writes it into the sweep's folder; the launch's own is kept without secrets."""
+_MOST_PLANNED = 100
+"""Cells of a sweep that is planned when it begins."""
 
 logger = logging.getLogger("glyphrank")
 
 
-class CellsFailedError(Exception):
-    """Ends a parent run as FAILED; it reaches nobody else."""
+class RefusedError(BaseException):
+    """Ends a sweep before it begins; Hydra lets no Exception of a callback through."""
 
 
 class Sweep(Callback):
     """What Hydra calls; named in `conf/config.yaml`, pickled into the workers of a launcher.
 
-    Nothing that goes wrong here ends a sweep.
+    Nothing that goes wrong here ends a sweep, but for a folder that is another's.
 
     Attributes:
         began: when the command began, in seconds since 1970.
@@ -63,10 +66,23 @@ class Sweep(Callback):
         self.began = time.time()
         self.folder: Path | None = None
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """In a worker, which composes the config of its cell next, `conf/` may use what it may use here."""
+        self.__dict__ |= state
+        register_resolvers(self.launch)
+
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
-        """Opens the parent run, unless `concluding` is not there to end it."""
+        """Takes the sweep's folder and opens the parent run, unless `concluding` is not there to end it.
+
+        Raises:
+            RefusedError: the folder is another sweep's, or another process launches from it.
+            Restart: the sweep is to run from a snapshot, which is there now.
+        """
         if _open:
-            self.folder = _open[-1].begin(config, self.launch)
+            try:
+                self.folder = _begin(_open[-1], config, self.launch)
+            except ConfigError as error:
+                raise RefusedError(str(error)) from error
 
     def on_job_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Records a cell of a sweep as running, and tells the process where the sweep is; a single run leaves none."""
@@ -74,6 +90,7 @@ class Sweep(Callback):
             if _open:
                 _open[-1].ran += 1
             remember_sweep(self.launch, self._sweep(config))
+            forget_former(Path(config.hydra.runtime.output_dir), self.began)
             self._record(config, State.running)
 
     def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
@@ -81,22 +98,34 @@ class Sweep(Callback):
         if config.hydra.mode == RunMode.MULTIRUN:
             value = job_return.return_value if job_return.status is JobStatus.COMPLETED else None
             finished = isinstance(value, float) and not math.isnan(value)  # as `job` says that a cell failed
-            self._record(config, State.finished if finished else State.failed, str(result() or "") if finished else "")
+            self._record(config, State.finished if finished else State.failed)
+            if _open and not finished:
+                _open[-1].lacking = True
 
-    def _record(self, config: DictConfig, state: State, stored: str = "") -> None:
+    def _record(self, config: DictConfig, state: State) -> None:
         hydra, sweep = config.hydra, self._sweep(config)
         folder = Path(hydra.runtime.output_dir)
         inside = str(folder.relative_to(sweep) if folder.is_relative_to(sweep) else folder)
-        overrides = tuple(redact_override(override) for override in _texts(hydra.overrides.task))
-        shown = redact_override(inside)  # a subdir may be made of overrides
-        write_cell(sweep, CellRecord(self.launch, self.began, hydra.job.num, shown, overrides, state, stored))
+        cell = CellRecord(
+            launch=self.launch,
+            began=self.began,
+            number=hydra.job.num,
+            folder=redact_override(inside),  # a subdir may be made of overrides
+            overrides=tuple(redact_override(override) for override in texts_of(hydra.overrides.task)),
+            state=state,
+            result=str(ended().result or "") if state is State.finished else "",
+            error=redact_text(ended().error) if state is State.failed else "",
+            host=socket.gethostname(),
+            process=own_process(),
+        )
+        write_cell(sweep, cell)
 
     def _sweep(self, config: DictConfig) -> Path:
         return self.folder or Path(config.hydra.runtime.cwd, config.hydra.sweep.dir)
 
 
 @contextmanager
-def concluding() -> Iterator[None]:
+def concluding() -> Iterator[OpenSweep]:
     """Concludes the sweep that Hydra begins inside the block, whatever leaves the block; a single run is left alone.
 
     The cells that finished are compared, on the terminal, in the sweep's folder and in the parent run, which ends
@@ -104,187 +133,87 @@ def concluding() -> Iterator[None]:
     that is ended from outside ends its parent run first, since what asks it to end may not wait for a table. A sweep
     that has no cells leaves no parent run.
     """
-    sweep = _Open(ExitStack())
+    sweep = OpenSweep(ExitStack())
     _open.append(sweep)
     try:
         with suppress(CellsFailedError), sweep.stack:
-            yield
+            yield sweep
             sweep.conclude(None)
         sweep.forget_if_empty()
     except BaseException as error:
-        sweep.conclude(error)
+        sweep.conclude(
+            error, refused=isinstance(error, HydraException | OmegaConfBaseException) or bool(missing_extra(error))
+        )
         raise
     finally:
         _open.remove(sweep)
 
 
-@dataclass
-class _Open:
-    """The sweep of the launching process.
-
-    Attributes:
-        stack: what it opens is put here, and closed by `concluding`.
-        folder: of the sweep, which may be one that a person uses for other things; None before it begins.
-        here: whether this process runs the cells itself.
-        ran: how many cells began in this process.
-    """
-
-    stack: ExitStack
-    folder: Path | None = None
-    launch: str = ""
-    tracked: TrackedRun = field(default_factory=UntrackedRun)
-    here: bool = False
-    ran: int = 0
-    concluded: bool = False
-
-    def begin(self, config: DictConfig, launch: str) -> Path | None:
-        """Opens the parent run and leaves its reference in the sweep's folder, which it returns."""
-        try:
-            folder = Path(config.hydra.runtime.cwd, config.hydra.sweep.dir)
-            for name in COMPARISON if (folder / CELLS).is_dir() else ():
-                (folder / name).unlink(missing_ok=True)  # an earlier sweep's, not a person's own
-            own = launch_folder(folder, launch)
-            own.mkdir(parents=True, exist_ok=True)
-            OmegaConf.save(config, own / MULTIRUN)
-            redact_file(own / MULTIRUN)
-        except (OSError, OmegaConfBaseException):  # Hydra meets it next, and says so
-            return None
-        self.folder, self.launch = folder, launch
-        self.here = str(config.hydra.launcher.get("_target_")).endswith(".BasicLauncher")
-        self.stack.enter_context(Interruptions().watched())
-        try:
-            self._open_parent(config, folder)
-        except Exception as error:  # of a store, or of the config; Hydra would warn in its own words
-            logger.error("the sweep has no parent run: %s", str(error).partition("\n")[0] or type(error).__name__)
-        return folder
-
-    def _open_parent(self, config: DictConfig, folder: Path) -> None:
-        parts = _parts(config)
-        apart = _stores_apart(config, parts.tracking)
-        if apart:
-            logger.warning("the sweep has no parent run, since its cells go to several stores: %s", " ".join(apart))
-            return
-        context = (parts.tracking or Untracked()).start(_start(config), parts.runtime)
-        self.tracked = self.stack.enter_context(context)
-        write_parent(folder, self.launch, self.tracked.reference)
-
-    def conclude(self, error: BaseException | None) -> None:
-        """Compares the cells and hands the result on, once; raises `CellsFailedError` where no other error is there."""
-        if self.folder is None or self.concluded:
-            return
-        self.concluded = True
-        cells = read_cells(self.folder, self.launch)
-        if not cells and isinstance(error, HydraException | OmegaConfBaseException):
-            self.tracked.discard()  # refused before anything ran, as a single run is, which leaves none either
-            return
-        if error is None and self._is_empty(cells):
-            return
-        interrupted = isinstance(error, KeyboardInterrupt | Killed)
-        ended = (State.finished, State.running) if interrupted or error is None else (State.finished,)
-        failed = sum(cell.state not in ended for cell in cells)
-        try:
-            self._summarise(self.folder, cells, failed, [] if interrupted else self._unknown(self.folder, cells, error))
-        except Exception:
-            logger.exception("the sweep's cells could not be compared; their results lie in %s", self.folder)
-        if failed and error is None:
-            raise CellsFailedError(f"{failed} of {len(cells)} cells failed")
-
-    def forget_if_empty(self) -> None:
-        """Discards the parent run, which has ended, of a sweep that had no cells."""
-        if self.folder is not None and self._is_empty(read_cells(self.folder, self.launch)):
-            logger.warning("the sweep has no cells: nothing was run")
-            self.tracked.discard()
-
-    def _is_empty(self, cells: Sequence[CellRecord]) -> bool:
-        return self.here and not self.ran and not cells
-
-    def _unknown(self, folder: Path, cells: Sequence[CellRecord], error: BaseException | None) -> list[str]:
-        """What the records do not tell of the cells, where nobody asked the sweep to end."""
-        notes = []
-        if not cells:
-            notes.append(f"nothing is known of the sweep's cells: no record of one lies in {folder / CELLS}")
-        if self.ran > len(cells):
-            notes.append(f"cells that began here and left no record: {self.ran - len(cells)}")
-        silent = [] if error else [cell.name for cell in cells if cell.state is State.running]
-        if silent:
-            notes.append(f"left out, for how they ended could not be recorded: {', '.join(silent)}")
-        return notes
-
-    def _summarise(self, folder: Path, cells: Sequence[CellRecord], failed: int, notes: Sequence[str]) -> None:
-        found = summarise(folder, self.launch, cells, notes)
-        metrics, tags = {"cells": float(max(self.ran, len(cells))), **found.metrics}, found.tags
-        if cells:
-            metrics["failed_cells"] = float(failed)
-        if self.ran > len(cells):
-            tags["complete"] = "false"
-        redact_file(folder / MULTIRUN)
-        self.tracked.summarise(metrics, tags, [*found.files, launch_folder(folder, self.launch) / MULTIRUN])
-
-
-_open: list[_Open] = []
+_open: list[OpenSweep] = []
 """What `concluding` waits for: at most one, but for tests that run commands inside one another."""
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """Of the config that all cells share, what the parent run needs."""
-
-    tracking: Tracker | None
-    runtime: Runtime
-
-
-def _parts(config: DictConfig) -> _Parts:
-    """Built from a copy, since building resolves and freezes; swept values are missing in it and not asked for.
+def _begin(sweep: OpenSweep, config: DictConfig, launch: str) -> Path | None:
+    """Opens the sweep and leaves in its folder, which it returns, what its cells look for.
 
     Raises:
-        ConfigError: of `tracking`, `paths` or `runtime`.
+        ConfigError, Restart: as `Sweep.on_multirun_start` has it.
     """
-    own, current = copy.deepcopy(config), HydraConfig.instance()
-    before = current.cfg
-    with open_dict(own):
-        own.hydra.runtime.output_dir = own.hydra.runtime.cwd
-        own.hydra.job.num = 0
-        current.set_config(own)
-        del own["hydra"]
+    targets = {name: str(config.hydra[name].get("_target_")) for name in ("launcher", "sweeper")}
+    for target in targets.values():
+        check_launcher(target)
+    launcher = targets["launcher"].rpartition(".")[2]
     try:
-        return build_parts(_Parts, own)
-    finally:
-        current.cfg = before
+        folder = Path(config.hydra.runtime.cwd, config.hydra.sweep.dir)
+        asked = asked_of(config)
+        if OmegaConf.select(config, "launch.snapshot") is True and not runs_from_snapshot(folder):
+            _start_again(folder, launch, asked, config)
+        own = sweep.enter(folder, launch, asked, launcher)
+        OmegaConf.save(config, own / MULTIRUN)
+        redact_file(own / MULTIRUN)
+    except (OSError, HydraException, OmegaConfBaseException):  # Hydra meets it next, and says so
+        return None
+    try:
+        write_launched(own, sources_of(config).places())
+    except (OSError, OmegaConfBaseException) as error:
+        logger.warning("changes of configs and sources will not be noticed: %s", error)
+    try:
+        sweep.planned = number_of_cells(config)
+        share_cores(config.hydra.launcher, sweep.planned or config.hydra.sweeper.get("n_jobs") or 1)
+        _write_plan(sweep, config, own)
+        _open_parent(sweep, config, folder)
+    except Exception as error:  # of a store, or of the config; Hydra would warn in its own words
+        logger.error("the sweep has no parent run: %s", str(error).partition("\n")[0] or type(error).__name__)
+    sweep.stack.enter_context(ending_workers(launcher, folder / ".submitit"))  # after the parent run's own handlers
+    return folder
 
 
-def _start(config: DictConfig) -> Start:
-    """Without parameters: those of its cells stand in the columns beside it."""
-    asked = [redact_override(override) for override in _texts(config.hydra.overrides.task)]
-    of_hydra = [redact_override(override) for override in _texts(config.hydra.overrides.hydra)]
-    flags = ["-m", *(override for override in of_hydra if override != "hydra.mode=MULTIRUN")]
-    return Start(
-        name=" ".join(["sweep", *asked]),
-        choices={},
-        config={},
-        overrides=(*flags, *asked),
-        launched_from=Path(config.hydra.runtime.cwd),
-        sweep=True,
-    )
+def _start_again(folder: Path, launch: str, asked: Asked, config: DictConfig) -> None:
+    """Makes the snapshot where it is not there yet, and raises `Restart`."""
+    sources = sources_of(config)
+    with claimed(folder, launch, asked):
+        make_snapshot(folder, sources)
+    overrides = [*texts_of(config.hydra.overrides.hydra), *texts_of(config.hydra.overrides.task)]
+    raise restart(folder, launch, sources, searched(config), overrides)
 
 
-def _texts(overrides: Any) -> list[str]:
-    plain = OmegaConf.to_container(overrides, resolve=False)
-    return [str(override) for override in plain] if isinstance(plain, list) else []
+def _write_plan(sweep: OpenSweep, config: DictConfig, own: Path) -> None:
+    """Leaves the plan in the launch's folder; one of very many cells would take minutes to compose, and is left out."""
+    if sweep.planned is not None and sweep.planned > _MOST_PLANNED:
+        return
+    try:
+        write_plan(own, plan_of_sweep(config))
+    except Exception as error:  # also of a plug-in; the cells meet it next, and say so
+        logger.debug("the sweep has no plan: %s", error)
 
 
-def _stores_apart(config: DictConfig, tracking: Tracker | None) -> list[str]:
-    """The overrides, secrets removed, by which the cells of a sweep go to other stores or experiments than each other.
-
-    Raises:
-        HydraException: of an override that cannot be read.
-    """
-    from glyphrank.tracking.local import Local
-
-    given = [f"{name}={value}" for name, value in (config.hydra.sweeper.get("params") or {}).items()]
-    deciding = {"tracking"} | ({"paths", "paths.outputs"} if isinstance(tracking, Local) else set())
-    return [
-        redact_override(str(override.input_line))
-        for override in OverridesParser.create().parse_overrides([*given, *_texts(config.hydra.overrides.task)])
-        if override.is_sweep_override()
-        and (override.key_or_group in deciding or override.key_or_group.startswith("tracking."))
-    ]
+def _open_parent(sweep: OpenSweep, config: DictConfig, folder: Path) -> None:
+    parts = parts_of(config)
+    sweep.outputs = parts.runtime.outputs
+    apart = stores_apart(config, parts.tracking)
+    if apart:
+        logger.warning("the sweep has no parent run, since its cells go to several stores: %s", " ".join(apart))
+        return
+    context = (parts.tracking or Untracked()).start(parent_of(config, sweep.launch), parts.runtime)
+    sweep.tracked = sweep.stack.enter_context(context)
+    write_parent(folder, sweep.launch, sweep.tracked.reference)

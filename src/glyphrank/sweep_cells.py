@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.report.cells import CellRecord, finished_cells, launch_folder
 from glyphrank.report.compared import COMPARISON
+from glyphrank.report.figures import FIGURES
 from glyphrank.whole_files import replace_whole
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ logger = logging.getLogger("glyphrank")
 
 @dataclass(frozen=True)
 class Summary:
-    """What a parent run is told, as `TrackedRun.summarise` takes it; the files are those of this launch."""
+    """What a parent run is told, as `TrackedRun.summarise` takes it.
+
+    Attributes:
+        files: those of this launch, and the folder of its figures.
+    """
 
     metrics: dict[str, float]
     tags: dict[str, str]
@@ -58,6 +63,8 @@ def summarise(sweep: Path, launch: str, cells: Sequence[CellRecord], notes: Sequ
         metrics[comparison.metric] = best.report.metrics[comparison.metric]
         tags["best_cell"] = " ".join([f"#{cell.number}", *cell.overrides])
         files = _show(sweep, launch, comparison)
+        figures = _draw(launch_folder(sweep, launch) / FIGURES, runs, comparison)
+        files += (figures,) if figures else ()
     for note in notes:
         logger.warning("%s", note)
     notes += comparison.notes if comparison is not None else ()  # which the table has shown
@@ -89,3 +96,16 @@ def _show(sweep: Path, launch: str, comparison: Comparison) -> tuple[Path, ...]:
         replace_whole(sweep / name, partial(shutil.copyfile, own / name))
     sys.stdout.write(f"{as_table(comparison)}\ncomparison: {sweep / COMPARISON[0]}\n")
     return tuple(own / name for name in COMPARISON)
+
+
+def _draw(folder: Path, runs: Sequence[Finished], comparison: Comparison) -> Path | None:
+    """Draws the figures and returns their folder; None where they cannot be drawn, which ends nothing."""
+    from glyphrank.report.figures import write_figures
+
+    try:
+        write_figures(folder, runs, comparison)
+    except Exception as error:  # of a library that draws, on whatever numbers there are
+        logger.warning("the sweep's figures could not be drawn: %s: %s", type(error).__name__, error)
+        return None
+    sys.stdout.write(f"figures: {folder}\n")
+    return folder

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from glyphrank.report.cells import (
     CellRecord,
     State,
     finished_cells,
+    forget_former,
     launch_folder,
     read_cells,
     runs_below,
@@ -139,3 +141,13 @@ def test_folder_without_records_gives_the_runs_in_its_own_folders(
         "'old/3' has not finished: it has no report.json",
         f"'old/10': {sweep / '10'} holds no run",
     ]
+
+
+def test_folder_of_a_cell_keeps_nothing_of_a_former_run_and_what_is_not_of_one(tmp_path: Path) -> None:  # case H03
+    for name in ("report.json", "ranks.csv", "scores_rand.npy", "environment.json", "notes.md", "old.log", "new.log"):
+        (tmp_path / name).write_text("written before")
+    os.utime(tmp_path / "old.log", (50, 50))
+    os.utime(tmp_path / "new.log", (150, 150))
+    forget_former(tmp_path, began=100)
+    left = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert left == {"notes.md": "written before", "old.log": "", "new.log": "written before"}

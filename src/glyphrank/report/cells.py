@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glyphrank.errors import DataError
-from glyphrank.report.results import REPORT
+from glyphrank.report.environment import ENVIRONMENT
+from glyphrank.report.results import CONFIG, FILES, MTEB, REPORT
 from glyphrank.whole_files import replace_whole
 
 if TYPE_CHECKING:
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
 CELLS = "cells"
 """The folder of the records in a sweep's folder: one folder for each launch, in which files have a cell's number."""
+
+_OWN = (REPORT, MTEB, CONFIG, *FILES, "probe.json", ENVIRONMENT)
+"""What a run writes into its folder, the report first, without which nothing there passes for a run."""
 
 _log = logging.getLogger(__name__)
 
@@ -45,6 +51,8 @@ class CellRecord:
             written there since.
         overrides: secrets removed.
         result: absolute folder of its result, `results/<identity>`; empty unless it has finished.
+        error: first line of why it failed, secrets removed; empty unless it has failed.
+        host, process: whose it is, as `tracking.processes` tells one from others.
     """
 
     launch: str
@@ -54,6 +62,9 @@ class CellRecord:
     overrides: tuple[str, ...]
     state: State
     result: str = ""
+    error: str = ""
+    host: str = ""
+    process: str = ""
 
     @property
     def name(self) -> str:
@@ -75,6 +86,21 @@ def write_cell(sweep: Path, record: CellRecord) -> None:
         replace_whole(path, lambda new: new.write_text(text, encoding="utf-8"), durable=False)
     except OSError as error:
         _log.warning("%s cannot be written (%s); the sweep's table may lack this cell", path, error.strerror or error)
+
+
+def forget_former(folder: Path, began: float) -> None:
+    """Takes from a cell's folder the files of a former run there, so that it never holds parts of two.
+
+    Args:
+        folder: may hold files of a person's own, which stay.
+        began: when this launch began; the log of a cell of this one stays.
+    """
+    with suppress(OSError):
+        for path in [*(folder / name for name in _OWN), *folder.glob("scores*.npy")]:
+            path.unlink(missing_ok=True)
+        for path in folder.glob("*.log"):
+            if path.stat().st_mtime < began:
+                os.truncate(path, 0)
 
 
 def read_cells(sweep: Path, launch: str) -> list[CellRecord]:

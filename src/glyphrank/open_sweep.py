@@ -1,0 +1,203 @@
+"""The sweep of the launching process, from its claim on a folder to the comparison of its cells."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from glyphrank.launched import changes
+from glyphrank.redaction import redact_file, redact_text
+from glyphrank.report.cells import CELLS, CellRecord, State, launch_folder, read_cells
+from glyphrank.report.claims import Asked, claimed
+from glyphrank.report.compared import COMPARISON
+from glyphrank.report.plan_table import PLAN
+from glyphrank.report.told_cells import failures_told
+from glyphrank.sweep_cells import summarise
+from glyphrank.tracking import TrackedRun
+from glyphrank.tracking.interruptions import Interruptions, Killed
+from glyphrank.tracking.processes import Life, life_of, own_process
+from glyphrank.tracking.untracked import UntrackedRun
+
+MULTIRUN = "multirun.yaml"
+"""What was asked for, as Hydra writes it into the sweep's folder; the launch's own is kept without secrets."""
+_HEARD = ("BasicLauncher", "JoblibLauncher")
+"""Launchers whose cells speak on the terminal of the launching process."""
+_SECONDS_TO_DIE = 5.0
+_SHOWN = 5
+
+logger = logging.getLogger("glyphrank")
+
+
+class CellsFailedError(Exception):
+    """Ends a parent run as FAILED; it reaches nobody else."""
+
+
+@dataclass
+class OpenSweep:
+    """The sweep that this process launches, if it launches one.
+
+    Attributes:
+        stack: what it opens is put here, and closed by `sweep.concluding`.
+        folder: of the sweep, which may be one that a person uses for other things; None before it begins.
+        outputs: where runs wait that no store took.
+        here: whether this process runs the cells itself.
+        planned: how many cells it has, None where that shows only as it goes.
+        ran: how many cells began in this process.
+        lacking: whether a cell failed or never came to an end.
+    """
+
+    stack: ExitStack
+    folder: Path | None = None
+    launch: str = ""
+    outputs: Path | None = None
+    tracked: TrackedRun = field(default_factory=UntrackedRun)
+    here: bool = False
+    planned: int | None = None
+    ran: int = 0
+    lacking: bool = False
+    concluded: bool = False
+
+    def enter(self, folder: Path, launch: str, asked: Asked, launcher: str) -> Path:
+        """Takes the folder until the end and makes the launch's own in it, which it returns.
+
+        Args:
+            folder: absolute.
+            launch: name of the launch.
+            asked: what the sweep is.
+            launcher: class of Hydra's launcher.
+
+        Raises:
+            ConfigError: the folder is another's.
+            OSError: it cannot be made.
+        """
+        again = (folder / CELLS).is_dir()
+        self.stack.enter_context(claimed(folder, launch, asked))
+        for name in COMPARISON if again else ():
+            (folder / name).unlink(missing_ok=True)  # an earlier launch's, not a person's own
+        own = launch_folder(folder, launch)
+        own.mkdir(parents=True, exist_ok=True)
+        self.folder, self.launch, self.here = folder, launch, launcher == "BasicLauncher"
+        self.stack.enter_context(Interruptions().watched())
+        if launcher not in _HEARD:
+            self.stack.enter_context(failures_told(folder, launch))
+        return own
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether any cell has begun."""
+        return self.folder is not None and (self.ran > 0 or bool(read_cells(self.folder, self.launch)))
+
+    def conclude(self, error: BaseException | None, refused: bool = False) -> None:
+        """Compares the cells and hands the result on, once; raises `CellsFailedError` where no other error is there.
+
+        Args:
+            error: what ended the sweep.
+            refused: whether that is a fault of what was asked for; before the first cell it leaves no parent run, as a
+                single run that is refused leaves none.
+        """
+        if self.folder is None or self.concluded:
+            return
+        self.concluded = True
+        cells = read_cells(self.folder, self.launch)
+        if not cells and refused:
+            self.tracked.discard()
+            return
+        if error is None and self._is_empty(cells):
+            return
+        interrupted = isinstance(error, KeyboardInterrupt | Killed)
+        if not interrupted:
+            cells = _settled(cells, error)
+        failed = [cell for cell in cells if cell.state is State.failed]
+        notes = [] if interrupted else self._unknown(self.folder, cells)
+        if error is not None and not interrupted:
+            differing = changes(launch_folder(self.folder, self.launch))
+            notes += [f"since the launch there differ: {', '.join(differing[:_SHOWN])}"] if differing else []
+        self.lacking = self.lacking or bool(failed) or error is not None
+        try:
+            self._send()
+            self._summarise(self.folder, cells, failed, notes)
+        except Exception:
+            logger.exception("the sweep's cells could not be compared; their results lie in %s", self.folder)
+        if failed:
+            lines = "\n".join(f"  {cell.name}: {' '.join(cell.overrides)}\n    {cell.error}" for cell in failed)
+            logger.error("glyphrank: %d of the sweep's %d cells failed:\n%s", len(failed), len(cells), lines)
+        if self.lacking and error is None:
+            raise CellsFailedError(f"{len(failed)} of {len(cells)} cells failed" if failed else "cells have not ended")
+
+    def forget_if_empty(self) -> None:
+        """Discards the parent run, which has ended, of a sweep that had no cells."""
+        if self.folder is not None and self._is_empty(read_cells(self.folder, self.launch)):
+            logger.warning("the sweep has no cells: nothing was run")
+            self.tracked.discard()
+
+    def _is_empty(self, cells: Sequence[CellRecord]) -> bool:
+        return self.here and not self.ran and not cells
+
+    def _unknown(self, folder: Path, cells: Sequence[CellRecord]) -> list[str]:
+        """What the records do not tell of the cells, where nobody asked the sweep to end."""
+        notes = []
+        if not cells:
+            notes.append(f"nothing is known of the sweep's cells: no record of one lies in {folder}")
+        if self.ran > len(cells):
+            notes.append(f"cells that began here and left no record: {self.ran - len(cells)}")
+        never = (self.planned or 0) - max(self.ran, len(cells))
+        if cells and never > 0:
+            self.lacking = True
+            notes.append(
+                f"cells that never began: {never} of {self.planned}; the same command in this folder runs them"
+            )
+        silent = [cell for cell in cells if cell.state is State.running]
+        own = [cell.name for cell in silent if cell.process == own_process()]
+        if own:
+            notes.append(f"left out, for how they ended could not be recorded: {', '.join(own)}")
+        others = [cell.name for cell in silent if cell.name not in own]
+        if others:
+            self.lacking = True
+            notes.append(f"left out, for they have not ended, or ended without a word: {', '.join(others)}")
+        return notes
+
+    def _send(self) -> None:
+        """Brings to the store the runs of cells that kept theirs: from other machines, or while it did not answer."""
+        from glyphrank.tracking.pending import send_pending
+
+        if self.outputs is not None:
+            sent = send_pending(self.outputs, self.launch)
+            for trouble in sent.troubles:
+                logger.warning("%s", trouble)
+            if sent.waiting:
+                logger.warning("runs that wait for MLflow: %d; `glyphrank sync` sends them", sent.waiting)
+
+    def _summarise(
+        self, folder: Path, cells: Sequence[CellRecord], failed: Sequence[CellRecord], notes: Sequence[str]
+    ) -> None:
+        found = summarise(folder, self.launch, cells, notes)
+        metrics, tags = {"cells": float(max(self.ran, len(cells))), **found.metrics}, found.tags
+        if cells:
+            metrics["failed_cells"] = float(len(failed))
+        if self.ran > len(cells) or self.lacking:
+            tags["complete"] = "false"
+        redact_file(folder / MULTIRUN)
+        own = launch_folder(folder, self.launch)
+        asked = [path for name in (MULTIRUN, *PLAN) if (path := own / name).is_file()]
+        self.tracked.summarise(metrics, tags, [*found.files, *asked])
+
+
+def _settled(cells: Sequence[CellRecord], error: BaseException | None) -> list[CellRecord]:
+    """The records, with those of cells as failed whose process is no more; it is given a moment to go."""
+    until = time.monotonic() + _SECONDS_TO_DIE
+    settled = []
+    for cell in cells:
+        if cell.state is State.running and cell.process == own_process():
+            told = error and redact_text(f"{type(error).__name__}: {error}".partition("\n")[0])
+            cell = replace(cell, state=State.failed, error=told) if told else cell
+        elif cell.state is State.running:
+            while (life := life_of(cell.host, cell.process)) is Life.alive and time.monotonic() < until:
+                time.sleep(0.05)
+            if life is Life.dead:
+                cell = replace(cell, state=State.failed, error="its process was killed, or ran out of memory or time")
+        settled.append(cell)
+    return settled

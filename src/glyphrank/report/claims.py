@@ -1,0 +1,123 @@
+"""Whose a sweep's folder is: one sweep's for good, and one launching process's while that runs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from glyphrank.errors import ConfigError
+from glyphrank.report.cells import CELLS
+from glyphrank.shard_locks import ShardLocks
+from glyphrank.whole_files import replace_whole
+
+SWEEP, LAUNCHING = "sweep.json", "launching.json"
+"""Beside the folders of the launches: what the sweep is, and which process launched it last."""
+_SHOWN = 4
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What makes a sweep that very one, secrets removed; how and where it runs is left out.
+
+    Attributes:
+        overrides: in their order, which decides the cells' numbers.
+        config: the composed config, nested, not resolved.
+    """
+
+    overrides: tuple[str, ...]
+    config: Mapping[str, Any]
+
+
+@contextmanager
+def claimed(sweep: Path, launch: str, asked: Asked) -> Iterator[None]:
+    """The folder is this process's until the block is left; the same sweep may have it later, to go on.
+
+    A sweep of which no cell has begun leaves the folder to any other. Where the file system has no locks, two processes
+    may hold a folder at once (one warning).
+
+    Raises:
+        ConfigError: it is another sweep's, or another process launches the same sweep from it at this moment.
+        OSError: the folder cannot be made or written; nothing is claimed.
+    """
+    place = sweep / CELLS
+    place.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        lock = ShardLocks(place).take("launching")
+        if lock is None:
+            raise ConfigError(_held(sweep))
+        stack.enter_context(lock)
+        _check(sweep, asked)
+        _write(place / SWEEP, asdict(asked))
+        _write(
+            place / LAUNCHING, {"launch": launch, "host": socket.gethostname(), "pid": os.getpid(), "at": time.time()}
+        )
+        yield
+
+
+def latest_launch(sweep: Path) -> str:
+    """The launch that has the folder, or had it last; empty where none is known."""
+    found = _read(sweep / CELLS / LAUNCHING).get("launch")
+    return found if isinstance(found, str) else ""
+
+
+def _check(sweep: Path, asked: Asked) -> None:
+    before = _read(sweep / CELLS / SWEEP)
+    cells = sum(1 for _ in (sweep / CELLS).glob("*/[0-9]*.json")) if before else 0
+    now = json.loads(json.dumps(asdict(asked), default=str))
+    if not cells or before == now:
+        return
+    if before.get("overrides") != now["overrides"]:
+        what = f"it holds the sweep {' '.join(map(str, before.get('overrides') or ['without overrides']))}"
+    else:
+        was, new = _flat(before.get("config")), _flat(now["config"])
+        differ = sorted(name for name in was.keys() | new.keys() if was.get(name, ...) != new.get(name, ...))
+        more = f" and {len(differ) - _SHOWN} more" if len(differ) > _SHOWN else ""
+        what = f"the configuration of its sweep differs in {', '.join(differ[:_SHOWN])}{more}"
+    raise ConfigError(
+        f"the folder {sweep} belongs to another sweep: {what}; choose another folder with hydra.sweep.dir=FOLDER "
+        f"(the same command would go on where that sweep stopped)"
+    )
+
+
+def _held(sweep: Path) -> str:
+    holder = _read(sweep / CELLS / LAUNCHING)
+    who = f"process {holder['pid']} on {holder['host']}" if holder.keys() >= {"pid", "host"} else "another process"
+    return (
+        f"a sweep is running in the folder {sweep}, launched by {who}; wait for its end, after which the same command "
+        f"goes on with what is missing, or choose another folder with hydra.sweep.dir=FOLDER"
+    )
+
+
+def _flat(node: object, path: str = "") -> dict[str, object]:
+    """Dotted keys and values of nested ones."""
+    if not isinstance(node, Mapping) or not node:
+        return {path: node}
+    inner = (_flat(value, f"{path}.{name}" if path else str(name)) for name, value in node.items())
+    return {name: value for part in inner for name, value in part.items()}
+
+
+def _write(path: Path, value: Mapping[str, object]) -> None:
+    text = json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
+    replace_whole(path, lambda new: new.write_text(text, encoding="utf-8"), durable=False)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What stands in a file, nothing where it is absent or damaged."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        logger.warning("%s cannot be read (%s)", path, error)
+        return {}
+    return found if isinstance(found, dict) else {}

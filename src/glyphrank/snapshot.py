@@ -1,0 +1,135 @@
+"""A sweep that runs from a copy of its configs and sources, so that these may be edited while it waits and runs.
+
+The copy lies in the sweep's folder in the form of an installed package: the process starts itself again with that in
+front of all other places where Python looks for modules, and so do the workers, which inherit its environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from glyphrank.composition import LAUNCH
+from glyphrank.errors import ConfigError
+from glyphrank.launched import Sources
+
+SNAPSHOT = "snapshot"
+"""The copy's name in a sweep's folder; in it `sources` and, for every overlay, `overlays/<number>`."""
+STARTED = "GLYPHRANK_SNAPSHOT"
+"""Variable that tells the process started again which copy it is to run from."""
+_SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "*.pyc")
+
+
+@dataclass
+class Restart(BaseException):
+    """Asks for the process to be replaced by one that runs from the snapshot; passes whatever catches exceptions."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+
+    def go(self) -> NoReturn:
+        """Replaces the process; open files of this one are closed."""
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os.execve(self.command[0], list(self.command), dict(self.environment))  # noqa: S606 - there is no shell to speak of
+
+
+def runs_from_snapshot(sweep: Path) -> bool:
+    """Whether this process is the one that was started again for a sweep.
+
+    Raises:
+        ConfigError: it was, and Python found glyphrank elsewhere all the same.
+    """
+    own, copy = Path(__file__).resolve(), (sweep / SNAPSHOT).resolve()
+    if own.is_relative_to(copy):
+        return True
+    if os.environ.get(STARTED) == str(copy):
+        raise ConfigError(f"glyphrank was found in {own.parent}, not in its snapshot {copy}; use launch.snapshot=false")
+    return False
+
+
+def make_snapshot(sweep: Path, sources: Sources) -> None:
+    """Copies configs and sources into the sweep's folder, whole or not at all; a copy that is there stays as it is.
+
+    Raises:
+        ConfigError: they cannot be copied.
+    """
+    final = sweep / SNAPSHOT
+    if final.is_dir():
+        return
+    copy = sweep / f".{SNAPSHOT}.{os.getpid()}.{secrets.token_hex(4)}"
+    try:
+        for name, places in sources.packages.items():
+            for place in places:
+                _copy_package(place, copy / "sources", name)
+        shutil.rmtree(copy / "sources" / "glyphrank" / "conf", ignore_errors=True)
+        shutil.copytree(sources.conf, copy / "sources" / "glyphrank" / "conf", ignore=_SKIPPED)
+        for number, overlay in enumerate(sources.overlays):
+            _copy_overlay(overlay, copy / "overlays" / str(number), sources)
+        copy.rename(final)
+    except (OSError, shutil.Error) as error:
+        with suppress(OSError):
+            shutil.rmtree(copy)
+        raise ConfigError(f"the snapshot {final} cannot be made: {error}; use launch.snapshot=false") from error
+
+
+def restart(sweep: Path, launch: str, sources: Sources, searched: Sequence[str], overrides: Sequence[str]) -> Restart:
+    """The command and environment of the same sweep, run from its snapshot.
+
+    Args:
+        sweep: absolute.
+        launch: the name that the launch keeps.
+        sources: of which the snapshot was made.
+        searched: entries of Hydra's search path that were given with `hydra.searchpath`, as URLs.
+        overrides: all that were given, of Hydra's own config too.
+    """
+    copy = sweep.resolve() / SNAPSHOT
+    copied = {f"file://{overlay}": str(copy / "overlays" / str(at)) for at, overlay in enumerate(sources.overlays)}
+    options = ["-m", "--config-name", sources.config_name]
+    options += ["--config-path", str(copy / "sources" / "glyphrank" / "conf")]
+    for given in (url for url in copied if url not in searched):  # with --config-dir, at most one
+        options += ["--config-dir", copied[given]]
+    places = [f"hydra.sweep.dir={_quoted(str(sweep))}"]
+    if searched:
+        entries = (f"file://{copied[url]}" if url in copied else url for url in searched)
+        places.append(f"hydra.searchpath=[{','.join(map(_quoted, entries))}]")
+    before = os.environ.get("PYTHONPATH")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(copy / "sources"), *([before] if before else [])]),
+        "PYTHONSAFEPATH": "1",  # a folder of launch that holds a package `glyphrank` would come first
+        STARTED: str(copy),
+        LAUNCH: launch,
+    }
+    return Restart([sys.executable, "-m", "glyphrank", "run", *options, *overrides, *places], environment)
+
+
+def _copy_package(place: Path, target: Path, name: str) -> None:
+    if place.is_dir():
+        shutil.copytree(place, target / name, ignore=_SKIPPED, dirs_exist_ok=True)
+    else:
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(place, target / place.name)
+
+
+def _copy_overlay(overlay: Path, target: Path, sources: Sources) -> None:
+    """The choices of an overlay, and modules beside them, which plug-ins may import; nothing else that it may hold."""
+    target.mkdir(parents=True)
+    for path in sorted(overlay.iterdir()):
+        if path.name in sources.groups or (path / "__init__.py").is_file():
+            shutil.copytree(path, target / path.name, ignore=_SKIPPED)
+        elif path.suffix == ".py" or path.name == f"{sources.config_name}.yaml":
+            shutil.copy2(path, target / path.name)
+
+
+def _quoted(text: str) -> str:
+    """A text in Hydra's grammar; JSON's quoting is its own but for the backslash, which only hides a quote there."""
+    return json.dumps(text, ensure_ascii=False).replace("\\\\", "\\")
