@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 FileDigest = Callable[[Path], str]
 Stamp = tuple[str | int, ...]
 
+_source_digests: dict[Path, tuple[Stamp, str]] = {}
+
 
 def digest_text(*parts: str) -> str:
     """32 hexadecimal digits for a sequence of texts; ("ab", "c") and ("a", "bc") differ."""
@@ -231,8 +233,18 @@ def digest_sources(packages: Iterable[str]) -> str:
     """
     found: list[list[str]] = []
     for name in sorted(set(packages)):
-        found += [[name, path.relative_to(root).as_posix(), digest_file(path)] for root, path in _sources(name)]
+        found += [[name, path.relative_to(root).as_posix(), _digest_source(path)] for root, path in _sources(name)]
     return digest_json(found)
+
+
+def _digest_source(path: Path) -> str:
+    """`digest_file` of a source, which is read once by a process as long as it is not changed."""
+    state = path.stat()
+    stamp: Stamp = (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
+    known = _source_digests.get(path)
+    if known is None or known[0] != stamp:
+        _source_digests[path] = known = stamp, digest_file(path)
+    return known[1]
 
 
 def _sources(name: str) -> list[tuple[Path, Path]]:

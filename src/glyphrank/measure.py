@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -58,8 +59,11 @@ def slice_fields(task: Task, directions: Iterable[Direction]) -> dict[Direction,
     alone are no slices, nor is a field of more than `MOST_VALUES` values or of longer ones than `LONGEST_VALUE`.
     """
     forward = {field: values for field, values in _fields(task.queries) if _is_slice(values)}
-    backward = {field: values for field, values in _fields(task.items) if field in forward}
-    return {direction: forward if direction is Direction.t2v else backward for direction in directions}
+    return {direction: forward if direction is Direction.t2v else _of_items(task, forward) for direction in directions}
+
+
+def _of_items(task: Task, forward: Fields) -> Fields:
+    return {field: values for field, values in _fields(task.items) if field in forward}
 
 
 def slices_of(
@@ -102,7 +106,8 @@ def counts_of_readings(readings: Sequence[Reading], texts: Sequence[Sequence[str
     """What had no text or a poor one, and why; nothing where nothing was read."""
     if not readings:
         return {}
-    counts = {f"{state}_items": sum(reading.state is state for reading in readings) for state in POOR}
+    states = Counter(reading.state for reading in readings)
+    counts = {f"{state}_items": states[state] for state in POOR}
     guessed = sum(bool(reading.lines) and not reading.length_known for reading in readings)
     windows = {"windows_by_text": guessed} if any(len(found) > 1 for found in texts) else {}
     return {"items_without_text": sum(not text for text in texts), **counts, **windows}
@@ -110,9 +115,11 @@ def counts_of_readings(readings: Sequence[Reading], texts: Sequence[Sequence[str
 
 def lists_of_readings(task: Task, readings: Sequence[Reading]) -> dict[str, tuple[str, ...]]:
     """State of a poor text -> the items that have it; states without an item are left out."""
-    found = list(zip(task.items, readings, strict=True)) if readings else []
-    lists = {state.value: tuple(item.id for item, reading in found if reading.state is state) for state in POOR}
-    return {state: ids for state, ids in lists.items() if ids}
+    lists: dict[TextState, list[str]] = {state: [] for state in POOR}
+    for item, reading in zip(task.items, readings, strict=True) if readings else ():
+        if reading.state in lists:
+            lists[reading.state].append(item.id)
+    return {state.value: tuple(ids) for state, ids in lists.items() if ids}
 
 
 def views_of(run: Run, parts: Sequence[Part]) -> dict[str, dict[str, str | int]]:

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from glyphrank.bad_items import check_failures, check_texts
-from glyphrank.channels import Part, lexical_part, text_part, visual_part
+from glyphrank.channels import Part
 from glyphrank.devices import choose_device
 from glyphrank.identity import FileDigests, digest_json, digest_sources, key
+from glyphrank.loading import load
 from glyphrank.measure import (
-    counts_of_parts,
-    counts_of_readings,
-    failures_of_parts,
-    failures_of_readings,
-    joined,
-    lists_of_readings,
     losses_of,
     of_this_run,
 )
 from glyphrank.outcome import Report
-from glyphrank.probe import PROBE, probe_channels, stored_probe, write_probe
-from glyphrank.rankings import Asked, Rankings, main_scores, rank_all
-from glyphrank.reading import read_items
+from glyphrank.probe import PROBE, stored_probe, write_probe
+from glyphrank.rankings import Rankings, main_scores, rank_all
 from glyphrank.records import Direction, IntArray, Task
 from glyphrank.report import results
 from glyphrank.report.scores import SCORES, orders_of, write_scores
-from glyphrank.reporting import Origin, Worked, own_ranks, queries_of, report_of
+from glyphrank.reporting import Origin, own_ranks, queries_of, report_of
 from glyphrank.run import Run
 from glyphrank.runtime import NeedsFiles
-from glyphrank.sight import Sight, looks_recipe
-from glyphrank.transcript import Written
+from glyphrank.sight import looks_recipe
 from glyphrank.uncertainty import groupings_of
+from glyphrank.working import read_and_encode
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +64,7 @@ def execute(
     may_be_stored = not run.rerun and results.any_stored(store)
     if not may_be_stored:
         find_files(run)
-    task = run.dataset.load(run.runtime)
+    task = load(run.dataset, run.runtime)
     groupings_of(task, run.metrics, (Direction.t2v,))  # a field that no query has is told now, not after hours
     origin = Origin(trace(run, task), config, choices, tuple(changed))
     orders = orders_of(task) if run.save_scores else None
@@ -82,7 +75,7 @@ def execute(
 
     if may_be_stored:
         find_files(run)
-    worked = read_and_encode(run, task)
+    worked = read_and_encode(run, task, origin.lineage)
     channels = [part.channel for part in worked.parts]
     directions = (Direction.t2v,) if run.is_approximate else run.metrics.directions
     rankings = rank_all(task, channels, run.fusion, directions, scratch=results.folder(store))
@@ -112,24 +105,6 @@ def find_stored(run: Run, task: Task, identity: str) -> Report | None:
 def further_files(run: Run) -> tuple[str, ...]:
     """What the run asks for beside the usual files of a result."""
     return ((SCORES,) if run.save_scores else ()) + ((PROBE,) if run.probe else ())
-
-
-def read_and_encode(run: Run, task: Task) -> Worked:
-    """Reads the items, writes their transcripts, and encodes texts and frames."""
-    with Sight(run.frames, run.runtime) as sight:
-        readings = read_items(run.ocr, task.items, sight, run.runtime) if run.ocr and run.reads else []
-        unread = failures_of_readings(task, readings)
-        check_failures(task, unread, run.on_bad_media)
-        written = Written([run.transcript.write(reading) for reading in readings], run.transcript.pooling)
-        check_texts(task, written.texts, unread)
-        parts = build_parts(run, task, written, sight)
-        probe = probe_channels(run, task, parts, written, sight) if run.probe else {}
-    failures = joined(unread, failures_of_parts(parts))
-    check_failures(task, failures, run.on_bad_media)
-    for item_id, why in failures.items():
-        logger.warning("item %r is not retrieved where it was needed: %s", item_id, why)
-    counts = counts_of_readings(readings, written.texts) | counts_of_parts(parts)
-    return Worked(parts, failures, {**counts, "failed_items": len(failures)}, lists_of_readings(task, readings), probe)
 
 
 def find_files(run: Run) -> None:
@@ -164,20 +139,6 @@ def trace(run: Run, task: Task) -> dict[str, str]:
     if run.sees:
         lineage["frames"] = digest_json(looks_recipe(run.frames, files))
     return {"dataset": task.fingerprint, **lineage, "sources": digest_sources({"glyphrank", *run.plugins})}
-
-
-def build_parts(run: Run, task: Task, written: Written, sight: Sight) -> list[Part]:
-    """The channels, in the order of `CHANNELS`; those of texts get their queries in the transcript's form."""
-    asked = Asked.of(task)
-    formed = replace(asked, texts=tuple(run.transcript.query(text) for text in asked.texts))
-    parts = []
-    if run.visual:
-        parts.append(visual_part(run.visual, run.index, asked, task.items, sight, run.runtime))
-    if run.text:
-        parts.append(text_part(run.text, run.index, formed, task.items, written, run.runtime))
-    if run.lexical:
-        parts.append(lexical_part(run.lexical, formed, written.texts, run.runtime))
-    return parts
 
 
 def measure_losses(run: Run, task: Task, parts: Sequence[Part], rankings: Rankings) -> dict[str, float]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glyphrank.ids import nfc
 from glyphrank.records import BoolArray, Direction, IntArray, Ranks, Scores
-from glyphrank.trec import escaped
+from glyphrank.trec_lines import all_escaped
 
 _CELLS = 2**18
 """Scores that are compared at once, so that they stay in the processor's cache."""
@@ -23,6 +23,8 @@ _ACROSS = 4096
 """Queries at once where rows lie across memory: fewer would read it in pieces, for more than `_CELLS` is no room."""
 _GATHERED = 256
 """Queries at once whose scores have to be copied there."""
+_STRIPS = 32
+"""Strips into which a row is cut to find its best scores among few."""
 _TALL = 255
 """Items at once there, whose flags are summed in bytes."""
 
@@ -55,7 +57,7 @@ class RankCounter:
         self._depth = min(depth, len(self._item_ids))
         self._query, self._item, self._gain = _pairs(self._query_ids, self._item_ids, relevant)
         self._starts = np.searchsorted(self._query, np.arange(len(self._query_ids) + 1))
-        self._order = id_order([escaped(name) for name in self._item_ids])
+        self._order = id_order(all_escaped(self._item_ids))
         self._places = self._order.astype(np.min_scalar_type(len(self._item_ids)))  # narrow numbers compare faster
         self._counts = np.zeros((3, len(self._query)), dtype=np.int64)
         self._room = np.empty((2, max(_CELLS, len(self._item_ids))), dtype=np.bool_)
@@ -159,12 +161,27 @@ def best(row: Scores, depth: int, order: IntArray) -> tuple[IntArray, NDArray[An
     """
     if depth == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=row.dtype)
-    last = np.partition(row, len(row) - depth)[len(row) - depth]
-    above = np.flatnonzero(row > last)
-    level = np.flatnonzero(row == last) if last > -np.inf else above[:0]
+    near = _near_the_top(row, depth)
+    scores = row[near]
+    last = np.partition(scores, len(near) - depth)[len(near) - depth]
+    above = near[scores > last]
+    level = near[scores == last] if last > -np.inf else above[:0]
     chosen = np.concatenate([above, level[np.argsort(order[level])][: depth - len(above)]])
     chosen = chosen[np.lexsort((order[chosen], -row[chosen]))]
     return chosen, row[chosen]
+
+
+def _near_the_top(row: Scores, depth: int) -> IntArray:
+    """Positions, ascending, of all scores that may be among the best `depth`, and of few others.
+
+    The row is cut into strips that lie one below the other. The greatest score of each column of them is one score, so
+    that at least `depth` scores are as great as the greatest but `depth` of those.
+    """
+    width = len(row) // _STRIPS
+    if width < 2 * depth:
+        return np.arange(len(row))
+    greatest = row[: width * _STRIPS].reshape(_STRIPS, width).max(axis=0)
+    return np.flatnonzero(row >= np.partition(greatest, width - depth)[width - depth])
 
 
 def _stand(rows: Scores, items: IntArray, places: NDArray[Any], room: BoolArray) -> tuple[BoolArray, IntArray]:

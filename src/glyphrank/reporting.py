@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from weakref import ref
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from glyphrank.channels import Part
 from glyphrank.contributions import contributions
 from glyphrank.identity import digest_json, digest_text
 from glyphrank.ids import nfc
+from glyphrank.last_values import LastValue
 from glyphrank.measure import (
     bounds_of,
     counts_of,
@@ -30,6 +32,9 @@ from glyphrank.report.queries import PerQuery
 from glyphrank.run import CHANNELS, Run
 from glyphrank.ties import Numbers
 from glyphrank.uncertainty import groupings_of, uncertainty
+
+_content: LastValue[tuple[ref[Task], dict[str, str]]] = LastValue()
+"""The digests of the last task: they take a while, and the cells of a sweep share it."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,12 @@ def evaluation_of(task: Task, protocol: Protocol) -> dict[str, object]:
     They name content and not place or order: ids count in NFC, whatever the order of the files. The protocol's fields
     are of plain types, as JSON holds them.
     """
+    _content.keep_if(lambda found: found[0]() is task)
+    _, content = _content.get("content", lambda: (ref(task), _content_of(task)))
+    return {**content, "protocol": json.loads(json.dumps(asdict(protocol)))}
+
+
+def _content_of(task: Task) -> dict[str, str]:
     judged = sorted(
         (nfc(query), nfc(item), repr(float(gain)))
         for query, gains in task.relevant.items()
@@ -136,7 +147,6 @@ def evaluation_of(task: Task, protocol: Protocol) -> dict[str, object]:
         "queries": _digest(sorted((nfc(query.id), query.text) for query in task.queries)),
         "items": _digest(sorted((nfc(item.id),) for item in task.items)),
         "relevance": _digest(judged),
-        "protocol": json.loads(json.dumps(asdict(protocol))),
     }
 
 

@@ -14,10 +14,13 @@ are wholly alike, 30 and 16 groups give about 93, and 10 groups about 90.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glyphrank.records import BoolArray, IntArray
 from glyphrank.ties import Numbers
@@ -29,6 +32,10 @@ CELLS = 1 << 20
 
 _COUNTED = 1 << 16
 """Draws counted at once: what the processor's cache holds. Products want larger blocks, for they start threads."""
+
+_KEPT_BYTES, _KEPT_SAMPLES = 1 << 25, 12
+"""The draws of samples up to this size (3,355 groups) are kept, of so many sizes: metrics, slices and the next cells of
+a sweep resample the same numbers of groups."""
 
 _LEFT_OUT = 249
 """Resampled values beyond each end of the interval, of 10,000."""
@@ -135,16 +142,32 @@ def _resampled_medians(columns: Numbers, groups: IntArray, median: Median) -> Nu
     sums = group_sums(np.column_stack([below, np.ones(len(groups), dtype=np.bool_)]), groups)
     resampled = np.empty((columns.shape[1], RESAMPLES))
     for rows, weights in _draws((len(names), max(sums.shape[1], len(near)))):
-        counted = weights @ sums
-        drawn = counted[:, -1].astype(np.int64)
+        counted = np.ascontiguousarray((weights @ sums).T.astype(np.int32))
+        middles = [counted[-1] // 2, (counted[-1] - 1) // 2][: 1 if median is Median.upper_middle else 2]
         for number, members in enumerate(near.T):
-            scale = columns[members, number]
-            counts = counted[:, [number]] + np.cumsum(weights[:, inverse[members]], axis=1)
-            found = order_statistics(scale, counts, drawn // 2)
-            if median is Median.mean_of_middles:
-                found = (found + order_statistics(scale, counts, (drawn - 1) // 2)) / 2
-            resampled[number, rows] = found
+            steps = weights[:, inverse[members]].T.astype(np.int32, order="C")
+            found = _order_statistics(columns[members, number], counted[number], steps, middles)
+            resampled[number, rows] = found[0] if len(found) == 1 else (found[0] + found[1]) / 2
     return resampled
+
+
+def _order_statistics(
+    scale: Numbers, below: NDArray[np.int32], steps: NDArray[np.int32], places: Sequence[NDArray[np.int32]]
+) -> list[Numbers]:
+    """For several places what `order_statistics` gives of c samples, told how many of each stand at each value.
+
+    Args:
+        scale: (j,) values that occur, ascending.
+        below: (c,) those of each sample that stand below all of them.
+        steps: (j, c) those at each.
+        places: for each answer (c,) places from 0.
+    """
+    counted, passed = below.copy(), [np.zeros(len(below), dtype=np.int64) for _ in places]
+    for step in steps:  # value by value, for all samples of one lie side by side in memory
+        counted += step
+        for place, number in zip(places, passed, strict=True):
+            number += counted <= place
+    return [np.asarray(scale[np.minimum(number, len(scale) - 1)]) for number in passed]
 
 
 def _draws(shape: tuple[int, ...]) -> Iterator[tuple[slice, Numbers]]:
@@ -153,15 +176,35 @@ def _draws(shape: tuple[int, ...]) -> Iterator[tuple[slice, Numbers]]:
     Args:
         shape: (g, m) of the values that the draws are multiplied by.
     """
-    count, generator = shape[0], np.random.default_rng(SEED)
-    most = max(1, CELLS // max(shape))
-    for start in range(0, RESAMPLES, most):
-        weights = np.empty((min(most, RESAMPLES - start), count))
-        for part in np.array_split(weights, -(-weights.size // _COUNTED)):
-            drawn = generator.integers(0, count, part.shape, dtype=np.int64)
-            drawn += count * np.arange(len(part))[:, None]
-            part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
-        yield slice(start, start + len(weights)), weights
+    count, most = shape[0], max(1, CELLS // max(shape))
+    blocks = [slice(start, min(start + most, RESAMPLES)) for start in range(0, RESAMPLES, most)]
+    if count * RESAMPLES <= _KEPT_BYTES:
+        drawn = _drawn(count)
+        yield from ((rows, drawn[rows].astype(np.float64)) for rows in blocks)
+        return
+    generator = np.random.default_rng(SEED)
+    for rows in blocks:
+        weights = np.empty((rows.stop - rows.start, count))
+        _draw(weights, generator)
+        yield rows, weights
+
+
+@lru_cache(maxsize=_KEPT_SAMPLES)
+def _drawn(count: int) -> NDArray[np.uint8]:
+    """(resamples, g) all draws from g groups; of more than 255, none is drawn 256 times before the sun burns out."""
+    drawn = np.empty((RESAMPLES, count), dtype=np.uint8)
+    _draw(drawn, np.random.default_rng(SEED))
+    drawn.setflags(write=False)
+    return drawn
+
+
+def _draw(weights: NDArray[Any], generator: np.random.Generator) -> None:
+    """Fills (c, g) weights with how often each of the next c resamples draws each group."""
+    count = weights.shape[1]
+    for part in np.array_split(weights, -(-weights.size // _COUNTED)):
+        drawn = generator.integers(0, count, part.shape, dtype=np.int64)
+        drawn += count * np.arange(len(part))[:, None]
+        part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
 
 
 def _percentiles(resampled: Numbers, found: Numbers) -> Numbers:

@@ -16,7 +16,7 @@ from glyphrank.errors import DataError
 from glyphrank.faults import Faults
 from glyphrank.ids import nfc
 from glyphrank.records import Ranks
-from glyphrank.trec_lines import Form, columns_of, decoded, lines_of, number_of
+from glyphrank.trec_lines import Form, all_escaped, columns_of, decoded, lines_of, number_of
 from glyphrank.trec_lines import escaped as escaped
 
 
@@ -117,12 +117,14 @@ def write_run(path: Path, ranks: Ranks, tag: str) -> None:
     Scores have the shortest form that reads back as the same number of their type, float32 or float64: ties stay ties,
     and no others come to be. Queries without a retrieved item have no line.
     """
-    names = [_named(item) for item in ranks.item_ids]
+    names, ending = _all_named(ranks.item_ids), f" {_named(tag)}\n"
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         for query, (items, scores) in zip(ranks.query_ids, ranks.top, strict=True):
-            name = _named(query)
-            for place, (item, score) in enumerate(zip(items, scores, strict=True), start=1):
-                stream.write(f"{name} Q0 {names[item]} {place} {score!s} {_named(tag)}\n")
+            start = f"{_named(query)} Q0 "
+            lines = zip(items.tolist(), scores.astype(str).tolist(), strict=True)
+            stream.writelines(
+                [f"{start}{names[item]} {place} {score}{ending}" for place, (item, score) in enumerate(lines, start=1)]
+            )
 
 
 def write_qrels(path: Path, relevant: Mapping[str, Mapping[str, float]]) -> None:
@@ -210,6 +212,12 @@ def _named(name: str) -> str:
     if not name:
         raise DataError("an empty id cannot stand in a TREC file; wanted text")
     return escaped(name)
+
+
+def _all_named(names: Sequence[str]) -> list[str]:
+    if not all(names):
+        _named("")
+    return all_escaped(names)
 
 
 def _known(written: str, known: Set[str]) -> str:

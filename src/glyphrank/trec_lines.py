@@ -46,6 +46,15 @@ def escaped(name: str) -> str:
     return name.translate(_ENCODE)
 
 
+def all_escaped(names: Sequence[str]) -> list[str]:
+    """`escaped` of every id, all in one: a gallery has tens of thousands."""
+    text = "\0".join(names)
+    for character, escape in _ESCAPES.items():  # `%` first; many times faster than `translate` where there is any
+        text = text.replace(character, escape)
+    found = text.split("\0")
+    return found if len(found) == len(names) else [escaped(name) for name in names]
+
+
 def decoded(name: str) -> str:
     """The id that such a form means: exactly those escapes are undone."""
     return _ESCAPED.sub(lambda escape: _DECODE[escape.group()], name) if "%" in name else name

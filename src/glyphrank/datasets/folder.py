@@ -44,6 +44,11 @@ class Folder:
         if not self.split or Path(self.split).name != self.split:
             raise ValueError(f"split is {self.split!r}; wanted the name of a file in qrels/, without folder and .tsv")
 
+    def files(self, runtime: Runtime) -> tuple[Path, ...]:
+        """The three files; see `loading.ReadsFiles`."""
+        names = ("corpus.jsonl", "queries.jsonl", "qrels.tsv", f"qrels/{self.split}.tsv")
+        return tuple(self.root / name for name in names)
+
     def load(self, runtime: Runtime) -> Task:
         """Queries, items and relevance in the order of the files.
 

@@ -132,15 +132,15 @@ def keep(results: Path, result: Result, further: Iterable[str] = ()) -> Path:
     place, forward = results / result.report.identity, result.ranks[Direction.t2v]
     with _writing(place):
         place.mkdir(parents=True, exist_ok=True)
-        replace_whole(place / RANKS, lambda path: write_ranks(path, result.ranks, result.ties))
-        replace_whole(place / QUERIES, lambda path: write_queries(path, result.queries))
-        replace_whole(place / RUN, lambda path: write_run(path, forward, "glyphrank"))
-        replace_whole(place / QRELS, lambda path: write_qrels(path, result.relevant))
-        replace_whole(place / RANKED, lambda path: write_ranked(path, forward))
+        _replace(place / RANKS, lambda path: write_ranks(path, result.ranks, result.ties))
+        _replace(place / QUERIES, lambda path: write_queries(path, result.queries))
+        _replace(place / RUN, lambda path: write_run(path, forward, "glyphrank"))
+        _replace(place / QRELS, lambda path: write_qrels(path, result.relevant))
+        _replace(place / RANKED, lambda path: write_ranked(path, forward))
         _write_report(place, result.report)
         checksums = {name: digest_file(place / name) for name in (REPORT, MTEB, *FILES, *sorted(further))}
         checksums |= _still_there(place, checksums)
-        replace_whole(place / CHECKSUMS, lambda path: path.write_text(json.dumps(checksums, indent=2) + "\n"))
+        _replace(place / CHECKSUMS, lambda path: path.write_text(json.dumps(checksums, indent=2) + "\n"))
     return place
 
 
@@ -157,7 +157,7 @@ def deliver(results: Path, report: Report, folder: Path, orders: Mapping[str, In
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name in FILES:
-            replace_whole(folder / name, partial(shutil.copyfile, results / report.identity / name))
+            _replace(folder / name, partial(shutil.copyfile, results / report.identity / name))
         if orders is not None:
             copy_scores(results / report.identity, folder, orders)
         _write_report(folder, report)
@@ -194,10 +194,14 @@ def _limits(stored: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, flo
 
 def _write_report(place: Path, report: Report) -> None:
     config = yaml.safe_dump(dict(report.config), allow_unicode=True, sort_keys=False)
-    replace_whole(place / CONFIG, lambda path: path.write_text(config, encoding="utf-8"))
-    replace_whole(place / MTEB, lambda path: write_mteb(path, report))
+    _replace(place / CONFIG, lambda path: path.write_text(config, encoding="utf-8"))
+    _replace(place / MTEB, lambda path: write_mteb(path, report))
     text = json.dumps(asdict(report), ensure_ascii=False, indent=2, allow_nan=False)
-    replace_whole(place / REPORT, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+    _replace(place / REPORT, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+
+
+_replace = partial(replace_whole, durable=False)
+"""Nothing here waits for the disk, which takes longer than all else: what a power cut tears has no right checksum."""
 
 
 @contextmanager

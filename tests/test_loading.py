@@ -1,0 +1,103 @@
+"""A task is taken over from the cell before as long as no file behind it has changed, and only then."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from glyphrank.identity import stamp_of
+from glyphrank.loading import load
+from glyphrank.records import Item, Media, Query, Task
+from glyphrank.runtime import Runtime
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a file are the items; `media` lies behind the first of them."""
+
+    root: Path
+    stamped: bool = True
+
+    def files(self, runtime: Runtime) -> tuple[Path, ...]:
+        return self.root / "words", self.root / "more"
+
+    def load(self, runtime: Runtime) -> Task:
+        text = "".join(path.read_text() for path in self.files(runtime) if path.exists())
+        path = self.root / "media"
+        media = Media(path, None, path.read_text(), stamp_of(path) if self.stamped else None)
+        items = tuple(Item(word, media if number == 0 else None, word) for number, word in enumerate(text.split()))
+        return Task("words", (Query("q", "a"),), items, {"q": {items[0].id: 1.0}}, text)
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Words:
+    (tmp_path / "words").write_text("a b")
+    (tmp_path / "media").write_text("red")
+    return Words(tmp_path)
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Runtime:
+    return Runtime("cpu", 8, 0, 60, 4, False, tmp_path / "outputs", tmp_path / "cache")
+
+
+def test_an_unchanged_dataset_is_loaded_once(words: Words, runtime: Runtime) -> None:
+    assert load(words, runtime) is load(words, runtime)
+
+
+@pytest.mark.parametrize("name", ["words", "more", "media"])
+def test_a_changed_new_or_replaced_file_is_loaded_anew(words: Words, runtime: Runtime, name: str) -> None:  # case C04
+    before = load(words, runtime)
+    (words.root / name).write_text("c d")
+    after = load(words, runtime)
+    assert after is not before
+    assert after is load(words, runtime)
+    assert "c d" in after.fingerprint or after.items[0].media != before.items[0].media
+
+
+def test_a_file_with_the_old_size_and_time_is_loaded_anew(words: Words, runtime: Runtime) -> None:  # case C04
+    before = load(words, runtime)
+    state = (words.root / "words").stat()
+    (words.root / "words").write_text("x y")
+    os.utime(words.root / "words", ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert load(words, runtime) is not before
+
+
+def test_media_that_went_away_are_noticed(words: Words, runtime: Runtime) -> None:
+    load(words, runtime)
+    (words.root / "media").unlink()
+    with pytest.raises(FileNotFoundError):
+        load(words, runtime)
+
+
+def test_media_without_a_stamp_make_every_cell_load(words: Words, runtime: Runtime) -> None:
+    unstamped = Words(words.root, stamped=False)
+    assert load(unstamped, runtime) is not load(unstamped, runtime)
+
+
+def test_another_dataset_or_runtime_is_another_task(words: Words, runtime: Runtime, tmp_path: Path) -> None:
+    other = Runtime("cpu", 8, 0, 60, 4, False, tmp_path / "others", tmp_path / "cache")
+    assert load(words, runtime) is not load(words, other)
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_trusted(words: Words, runtime: Runtime) -> None:
+    class Restless(Words):
+        def load(self, runtime: Runtime) -> Task:
+            task = super().load(runtime)
+            (self.root / "words").write_text((self.root / "words").read_text() + " e")
+            return task
+
+    restless = Restless(words.root)
+    assert len(load(restless, runtime).items) == 2
+    assert len(load(restless, runtime).items) == 3
+
+
+def test_a_dataset_that_does_not_tell_its_files_is_loaded_every_time(words: Words, runtime: Runtime) -> None:
+    class Silent:
+        def load(self, runtime: Runtime) -> Task:
+            return words.load(runtime)
+
+    assert load(Silent(), runtime) is not load(Silent(), runtime)
