@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,6 +26,11 @@ from glyphrank.tracking import Tracker
 from glyphrank.tracking.names import parameters
 from glyphrank.tracking.parents import find_parent, remembered_sweep
 from glyphrank.tracking.start import Start
+
+_ON_THIS_HOST = (".BasicLauncher", ".JoblibLauncher", ".LocalLauncher")
+"""Launchers that are known to start cells on the host of the launching process."""
+_UNNAMED = frozenset(("launch", "paths", "runtime", "tracking"))
+"""Root keys whose overrides are no part of a run's name, which has room for what was measured alone."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ def _start(plain: Mapping[str, Any]) -> Start:
         parent=_parent(hydra),
         named=tuple(dict.fromkeys(override.partition("=")[0].lstrip("+~") for override in overrides)),
         launch=_launch(hydra),
-        off_host=launcher.endswith(".SlurmLauncher"),
+        off_host=bool(launcher) and not launcher.endswith(_ON_THIS_HOST),
     )
 
 
@@ -188,7 +194,8 @@ def _name(choices: Mapping[str, str], overrides: Sequence[str]) -> str:
     slots = ("dataset", "encoder@visual", "encoder@text", "encoder@lexical")
     parts = [choices[slot] for slot in slots if choices.get(slot, "none") != "none"]
     fields = [override for override in overrides if override.partition("=")[0] not in choices]
-    return " ".join([*parts, *(redact_override(override) for override in fields)])
+    telling = [text for text in fields if re.split(r"[.=]", text.lstrip("+~"))[0] not in _UNNAMED]
+    return " ".join([*parts, *(redact_override(override) for override in telling)])
 
 
 def _resolve(config: DictConfig, faults: list[Fault]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from glyphrank.launched import changes
 from glyphrank.redaction import redact_file, redact_text
@@ -21,6 +22,9 @@ from glyphrank.tracking import TrackedRun
 from glyphrank.tracking.interruptions import Interruptions, Killed
 from glyphrank.tracking.processes import Life, life_of, own_process
 from glyphrank.tracking.untracked import UntrackedRun
+
+if TYPE_CHECKING:
+    from glyphrank.tracking.pending import Sent
 
 MULTIRUN = "multirun.yaml"
 """What was asked for, as Hydra writes it into the sweep's folder; the launch's own is kept without secrets."""
@@ -48,6 +52,7 @@ class OpenSweep:
         planned: how many cells it has, None where that shows only as it goes.
         ran: how many cells began in this process.
         lacking: whether a cell failed or never came to an end.
+        own: the records of cells of this process, by number.
     """
 
     stack: ExitStack
@@ -59,6 +64,7 @@ class OpenSweep:
     planned: int | None = None
     ran: int = 0
     lacking: bool = False
+    own: dict[int, CellRecord] = field(default_factory=dict)
     concluded: bool = False
 
     def enter(self, folder: Path, launch: str, asked: Asked, launcher: str) -> Path:
@@ -91,6 +97,13 @@ class OpenSweep:
         """Whether any cell has begun."""
         return self.folder is not None and (self.ran > 0 or bool(read_cells(self.folder, self.launch)))
 
+    def tell_what_was_asked(self) -> None:
+        """Gives the parent run, as soon as it is open, the configuration and the plan: it may be killed any time."""
+        if self.folder is not None:
+            own = launch_folder(self.folder, self.launch)
+            files = [path for name in (MULTIRUN, *PLAN) if (path := own / name).is_file()]
+            self.tracked.summarise({}, {}, files)
+
     def conclude(self, error: BaseException | None, refused: bool = False) -> None:
         """Compares the cells and hands the result on, once; raises `CellsFailedError` where no other error is there.
 
@@ -102,7 +115,7 @@ class OpenSweep:
         if self.folder is None or self.concluded:
             return
         self.concluded = True
-        cells = read_cells(self.folder, self.launch)
+        cells = self._records(self.folder)
         if not cells and refused:
             self.tracked.discard()
             return
@@ -118,13 +131,18 @@ class OpenSweep:
             notes += [f"since the launch there differ: {', '.join(differing[:_SHOWN])}"] if differing else []
         self.lacking = self.lacking or bool(failed) or error is not None
         try:
-            self._send()
+            if not interrupted:
+                self._sent()  # what cells on other machines kept, so that the parent's table is the last to come
             self._summarise(self.folder, cells, failed, notes)
+        except OSError as error:
+            logger.error("the sweep's cells could not be compared (%s); their results lie on disk", error)
         except Exception:
             logger.exception("the sweep's cells could not be compared; their results lie in %s", self.folder)
         if failed:
             lines = "\n".join(f"  {cell.name}: {' '.join(cell.overrides)}\n    {cell.error}" for cell in failed)
-            logger.error("glyphrank: %d of the sweep's %d cells failed:\n%s", len(failed), len(cells), lines)
+            logger.error(
+                "glyphrank: %d of the sweep's %d cells failed:\n%s", len(failed), self.planned or len(cells), lines
+            )
         if self.lacking and error is None:
             raise CellsFailedError(f"{len(failed)} of {len(cells)} cells failed" if failed else "cells have not ended")
 
@@ -160,16 +178,24 @@ class OpenSweep:
             notes.append(f"left out, for they have not ended, or ended without a word: {', '.join(others)}")
         return notes
 
-    def _send(self) -> None:
-        """Brings to the store the runs of cells that kept theirs: from other machines, or while it did not answer."""
+    def settle(self) -> None:
+        """Once the parent run has ended: sends what still waits for the store, and says what has to wait longer."""
+        sent = self._sent()
+        if sent is not None and sent.waiting:
+            logger.warning("runs that wait for MLflow: %d; `glyphrank sync` sends them", sent.waiting)
+            for trouble in sent.troubles:
+                logger.warning("  %s", trouble)
+
+    def _sent(self) -> Sent | None:
+        """Brings to the store the runs that were kept: of cells on other machines, or while it did not answer."""
         from glyphrank.tracking.pending import send_pending
 
-        if self.outputs is not None:
-            sent = send_pending(self.outputs, self.launch)
-            for trouble in sent.troubles:
-                logger.warning("%s", trouble)
-            if sent.waiting:
-                logger.warning("runs that wait for MLflow: %d; `glyphrank sync` sends them", sent.waiting)
+        return send_pending(self.outputs, self.launch) if self.outputs is not None else None
+
+    def _records(self, folder: Path) -> list[CellRecord]:
+        """The cells' records; of cells of this process also those that could not be written."""
+        found = {cell.number: cell for cell in read_cells(folder, self.launch)} | self.own
+        return [found[number] for number in sorted(found)]
 
     def _summarise(
         self, folder: Path, cells: Sequence[CellRecord], failed: Sequence[CellRecord], notes: Sequence[str]
@@ -181,9 +207,7 @@ class OpenSweep:
         if self.ran > len(cells) or self.lacking:
             tags["complete"] = "false"
         redact_file(folder / MULTIRUN)
-        own = launch_folder(folder, self.launch)
-        asked = [path for name in (MULTIRUN, *PLAN) if (path := own / name).is_file()]
-        self.tracked.summarise(metrics, tags, [*found.files, *asked])
+        self.tracked.summarise(metrics, tags, found.files)
 
 
 def _settled(cells: Sequence[CellRecord], error: BaseException | None) -> list[CellRecord]:

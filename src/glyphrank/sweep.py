@@ -118,6 +118,8 @@ class Sweep(Callback):
             host=socket.gethostname(),
             process=own_process(),
         )
+        if _open:
+            _open[-1].own[cell.number] = cell
         write_cell(sweep, cell)
 
     def _sweep(self, config: DictConfig) -> Path:
@@ -140,10 +142,13 @@ def concluding() -> Iterator[OpenSweep]:
             yield sweep
             sweep.conclude(None)
         sweep.forget_if_empty()
+        sweep.settle()
     except BaseException as error:
         sweep.conclude(
             error, refused=isinstance(error, HydraException | OmegaConfBaseException) or bool(missing_extra(error))
         )
+        if isinstance(error, Exception):
+            sweep.settle()
         raise
     finally:
         _open.remove(sweep)
@@ -217,3 +222,4 @@ def _open_parent(sweep: OpenSweep, config: DictConfig, folder: Path) -> None:
     context = (parts.tracking or Untracked()).start(parent_of(config, sweep.launch), parts.runtime)
     sweep.tracked = sweep.stack.enter_context(context)
     write_parent(folder, sweep.launch, sweep.tracked.reference)
+    sweep.tell_what_was_asked()

@@ -57,7 +57,7 @@ def claimed(sweep: Path, launch: str, asked: Asked) -> Iterator[None]:
             raise ConfigError(_held(sweep))
         stack.enter_context(lock)
         _check(sweep, asked)
-        _write(place / SWEEP, asdict(asked))
+        _write(place / SWEEP, asdict(asked), durable=True)
         _write(
             place / LAUNCHING, {"launch": launch, "host": socket.gethostname(), "pid": os.getpid(), "at": time.time()}
         )
@@ -72,10 +72,15 @@ def latest_launch(sweep: Path) -> str:
 
 def _check(sweep: Path, asked: Asked) -> None:
     before = _read(sweep / CELLS / SWEEP)
-    cells = sum(1 for _ in (sweep / CELLS).glob("*/[0-9]*.json")) if before else 0
+    has_cells = next((sweep / CELLS).glob("*/[0-9]*.json"), None) is not None
     now = json.loads(json.dumps(asdict(asked), default=str))
-    if not cells or before == now:
+    if not has_cells or before == now:
         return
+    if not before:
+        raise ConfigError(
+            f"the folder {sweep} holds cells, and what sweep they belong to cannot be read in {sweep / CELLS / SWEEP}; "
+            "choose another folder with hydra.sweep.dir=FOLDER (stored results are taken over into any)"
+        )
     if before.get("overrides") != now["overrides"]:
         what = f"it holds the sweep {' '.join(map(str, before.get('overrides') or ['without overrides']))}"
     else:
@@ -106,9 +111,9 @@ def _flat(node: object, path: str = "") -> dict[str, object]:
     return {name: value for part in inner for name, value in part.items()}
 
 
-def _write(path: Path, value: Mapping[str, object]) -> None:
+def _write(path: Path, value: Mapping[str, object], durable: bool = False) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
-    replace_whole(path, lambda new: new.write_text(text, encoding="utf-8"), durable=False)
+    replace_whole(path, lambda new: new.write_text(text, encoding="utf-8"), durable=durable)
 
 
 def _read(path: Path) -> dict[str, Any]:
