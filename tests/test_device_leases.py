@@ -6,12 +6,15 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from glyphrank import device_leases, devices
 from glyphrank.device_leases import DeviceLeases
@@ -143,9 +146,59 @@ def test_folder_of_leases_is_open_to_every_user(two_devices: Path) -> None:
         lease.take(TWO)
     finally:
         os.umask(before)
-    assert two_devices.stat().st_mode & 0o7777 == 0o1777
+    assert two_devices.stat().st_mode & 0o7777 == 0o777
     assert (two_devices / "GPU-a.lock").stat().st_mode & 0o777 == 0o666
     lease.release()
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user reaches."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name) / "leases"
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can be another user")
+def test_lock_file_of_another_user_is_no_hindrance(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_leases.logger, "warning", lambda *said: os._exit(9))
+
+    def taken_by(user: int) -> int:
+        child = os.fork()
+        if child == 0:
+            os.setuid(user)
+            os._exit(DeviceLeases(open_folder).take(TWO))
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    keeper = DeviceLeases(open_folder)
+    assert keeper.take(("GPU-c",)) == 0  # the folder is of a third user
+    assert [taken_by(user) for user in (65534, 65533, 65533)] == [0, 0, 0]
+    holding = DeviceLeases(open_folder)
+    assert holding.take(TWO) == 0
+    assert taken_by(65534) == 1
+    open_folder.chmod(0o1777)  # as an older version made it
+    assert DeviceLeases(open_folder).take(("GPU-b",)) == 0
+    assert open_folder.stat().st_mode & 0o7777 == 0o777
+    holding.release()
+    keeper.release()
+
+
+def test_refused_lock_does_not_end_the_search(
+    two_devices: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Partly(FileLock):
+        def acquire(self, *arguments: Any, **options: Any) -> Any:
+            if Path(self.lock_file).stem == "GPU-a":
+                raise PermissionError(13, "Permission denied")
+            return super().acquire(*arguments, **options)
+
+    monkeypatch.setattr(device_leases, "FileLock", Partly)
+    first, second = DeviceLeases(two_devices), DeviceLeases(two_devices)
+    assert first.take(TWO) == 1
+    assert not caplog.records
+    assert second.take(TWO) == 0
+    assert [record.message.count("GPU-a may be shared with others") for record in caplog.records] == [1]
+    first.release()
 
 
 def test_devices_are_named_as_all_processes_of_the_host_name_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from command import corpus
+from glyphrank.datasets.folder import Folder
+from glyphrank.errors import DataError
 from glyphrank.identity import stamp_of
 from glyphrank.loading import load
 from glyphrank.records import Item, Media, Query, Task
@@ -64,6 +69,20 @@ def test_a_file_with_the_old_size_and_time_is_loaded_anew(words: Words, runtime:
     (words.root / "words").write_text("x y")
     os.utime(words.root / "words", ns=(state.st_atime_ns, state.st_mtime_ns))
     assert load(words, runtime) is not before
+
+
+@pytest.mark.parametrize("twin", ["쪽/1/가.png", "쪽"])
+def test_a_name_that_comes_to_fit_two_is_noticed(tmp_path: Path, runtime: Runtime, twin: str) -> None:
+    (tmp_path / "set" / "쪽" / "1").mkdir(parents=True)
+    (tmp_path / "set" / "쪽" / "1" / "가.png").write_bytes(b"red")
+    rows = [{"id": "p", "media": "쪽/1/가.png"}]
+    dataset = Folder(corpus(tmp_path / "set", rows, [{"id": "q", "text": "x"}], ["q\tp\t1"]), "test")
+    time.sleep(0.02)  # a folder that changes within a tick of the clock is loaded again in any case
+    assert load(dataset, runtime) is load(dataset, runtime)
+    beside = tmp_path / "set" / twin
+    beside.with_name(unicodedata.normalize("NFD", beside.name)).mkdir()
+    with pytest.raises(DataError, match="fits 2 names"):
+        load(dataset, runtime)
 
 
 def test_media_that_went_away_are_noticed(words: Words, runtime: Runtime) -> None:

@@ -1,28 +1,31 @@
 from __future__ import annotations
 
+import logging
 import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from finished_runs import finished, from_ranks, kept
+from glyphrank import reproduce_command
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.records import Direction
 from glyphrank.report.agreement import Verdict, as_json, as_text
 from glyphrank.report.environment import ENVIRONMENT
-from glyphrank.reproduce import agreement, differing_content, differing_hardware, differing_ways, find_original
+from glyphrank.report.results import CHECKSUMS, REPORT
+from glyphrank.reproduce import agreement, find_original, scratch_folder
 from glyphrank.reproduce_command import run_reproduce
-from tracked_runs import report_with
+from glyphrank.tracking import reading
+from glyphrank.tracking.reading import Fetched
 
 RELEVANT = {"q1": {"a": 1.0}, "q2": {"b": 1.0}}
-OLD: dict[str, Any] = {
-    "glyphrank": {"sources": "1a", "commit": "c0ffee" * 6},
-    "packages": {"torch": "2.3", "numpy": "2.0", "rich": "13"},
-    "cpu": {"model": "slow", "cores": 2},
-    "gpus": None,
-}
 
 
 def test_the_same_numbers_and_ranks_are_equal_bit_for_bit() -> None:
@@ -91,57 +94,63 @@ def test_other_queries_and_directions_are_different() -> None:
     assert agreement(then, both).verdict is Verdict.different
 
 
-def test_what_differs_is_told_by_kind() -> None:
-    then = report_with(lineage={"dataset": "f1" * 16, "text": "a1" * 16, "lexical": "b1" * 16, "sources": "1" * 32})
-    now = {"dataset": "f2" * 16, "text": "a2" * 16, "lexical": "b2" * 16, "sources": "2" * 32}
-    new = {
-        "glyphrank": {"sources": "2b", "commit": "decade" * 6},
-        "packages": {"torch": "2.4", "numpy": "2.0", "rich": "14"},
-    }
-    assert differing_content(then, now, {"text": {"torch", "numpy"}, "lexical": {"numpy"}}, OLD, new) == [
-        "code: the sources have changed (commit c0ffeec0ffee then, decadedecade now)",
-        "data: f1f1f1f1f1f1 then, f2f2f2f2f2f2 now",
-        "text: a1a1a1a1a1a1 then, a2a2a2a2a2a2 now; torch 2.3 then, 2.4 now",
-        "lexical: b1b1b1b1b1b1 then, b2b2b2b2b2b2 now; none of its packages has changed, so its files (weights) or its "
-        "code have",
-        "packages: rich 13 then, 14 now",
-    ]
-    assert differing_content(then, then.lineage, {}, OLD, OLD) == []
-
-
-def test_source_of_a_plugin_is_told_from_glyphranks_own() -> None:
-    then = report_with(lineage={"sources": "1" * 32})
-    (told,) = differing_content(then, {"sources": "2" * 32}, {}, OLD, OLD)
-    assert told == "code: the sources of a plug-in have changed; glyphrank's own have not"
-
-
-def test_run_that_left_no_environment_is_told_so() -> None:
-    then = report_with(lineage={"text": "1" * 32})
-    told = differing_content(then, {"text": "2" * 32}, {"text": {"torch"}}, {}, OLD)
-    assert told[0].endswith("a package of it, its files (weights) or its code")
-    assert told[1].startswith("packages and hardware of then are not known")
-    assert differing_hardware({}, OLD) == []
-
-
-def test_hardware_that_differs_is_told_where_both_know_it() -> None:
-    new = {**OLD, "cpu": {"model": "fast", "cores": 8}, "gpus": ["H200"]}
-    assert differing_hardware(OLD, new) == ["cpu: model slow, cores 2 then, model fast, cores 8 now"]
-    assert differing_hardware({**OLD, "gpus": []}, new)[-1] == "gpus: none then, H200 now"
-
-
-def test_batch_size_and_device_that_were_asked_for_are_told() -> None:
-    then = {"runtime": {"device": "auto", "batch_size": 32, "workers": 2}}
-    now = {"runtime": {"device": "auto", "batch_size": 4, "workers": 0}}
-    assert differing_ways(then, now) == ["runtime.batch_size: 32 then, 4 now"]
-    assert differing_ways({}, {}) == []
-
-
 def test_original_is_found_by_folder_and_by_the_beginning_of_its_identity(tmp_path: Path) -> None:
     folder = kept(from_ranks("then", [1, 2]), tmp_path / "results")
     (folder / ENVIRONMENT).write_text('{"python": "3.11"}')
     by_folder, by_identity = find_original(str(folder)), find_original(folder.name[:8], tmp_path)
     assert by_folder.reference == by_identity.reference == folder.name
     assert by_folder.environment == by_identity.environment == {"python": "3.11"}
+
+
+def test_damaged_result_is_refused(tmp_path: Path) -> None:
+    folder = kept(from_ranks("then", [1, 2]), tmp_path / "results")
+    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    (copy / CHECKSUMS).unlink()  # as a run's own folder has none
+    text = (copy / REPORT).read_text(encoding="utf-8")
+    (copy / REPORT).write_text(text.replace('"mean_rank": 1.5', '"mean_rank": 1.25'), encoding="utf-8")
+    with pytest.raises(DataError, match=r"^the stored run '.*copy' is damaged: its report says that mean_rank is 1.25"):
+        find_original(str(copy))
+    (folder / "run.trec").write_text("")
+    with pytest.raises(DataError, match=rf"^the stored run '.*' is damaged: run.trec in {folder}; run the experiment"):
+        find_original(folder.name[:8], tmp_path)
+    (folder / CHECKSUMS).write_text("[]")
+    with pytest.raises(DataError, match=r"is damaged: checksums.json"):
+        find_original(str(folder))
+
+
+def test_run_of_a_store_whose_files_are_damaged_is_taken_from_its_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    then = from_ranks("then", [1, 2])
+    folder = kept(then, tmp_path / "results")
+
+    def fetch(store: str, into: Path, *asked: object) -> list[Fetched]:
+        (into / "files").mkdir()
+        (into / "files" / REPORT).write_text("{")
+        return [Fetched("0a1b2c3d", "낱말 1", {"identity": then.report.identity}, into / "files", "")]
+
+    monkeypatch.setattr(reading, "fetch", fetch)
+    found = find_original("0a1b2c3d", tmp_path)
+    assert (found.reference, found.finished.report.metrics) == ("0a1b2c3d", then.report.metrics)
+    assert "its files in the store: report.json: Expecting property name" in caplog.text
+    (folder / "ranks.csv").unlink()
+    wanted = r"^run 0a1b2c3d \(낱말 1\) cannot be reproduced: its files in the store: report.json: .*: ranks.csv in "
+    with pytest.raises(DataError, match=wanted + re.escape(str(folder))):
+        find_original("0a1b2c3d", tmp_path)
+
+
+def test_scratch_folders_of_dead_processes_are_removed(tmp_path: Path) -> None:
+    code = "import os; from pathlib import Path; from glyphrank.reproduce import scratch_folder\n"
+    code += "with scratch_folder(Path()): os._exit(0)"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    (left,) = tmp_path.iterdir()
+    for name, age in (("old", 8), ("new", 1)):
+        (tmp_path / f".reproduce-{name}").mkdir()
+        os.utime(tmp_path / f".reproduce-{name}", (time.time() - age * 86_400,) * 2)
+    with scratch_folder(tmp_path) as mine, scratch_folder(tmp_path):
+        assert mine.is_dir()
+        assert not left.exists()
+    assert [path.name for path in tmp_path.iterdir()] == [".reproduce-new"]
 
 
 def test_what_is_no_run_is_refused_with_what_would_be_one(tmp_path: Path) -> None:
@@ -174,6 +183,43 @@ def test_wrong_use_is_told_with_exit_code_2(
 ) -> None:
     assert run_reproduce(arguments) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(28, "No space left on device", "x/report.json"), "x/report.json: No space left on device\n"),
+        (OSError("gone"), "gone\n"),
+        (SystemExit(1), "a component ended the program (SystemExit: 1)\n"),
+        (RuntimeError("no licence"), "RuntimeError: no licence\n"),
+    ],
+)
+def test_what_ends_a_reproduction_is_told_and_is_no_difference(
+    error: BaseException, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(reproduce_command, "find_original", fail)
+    assert run_reproduce(["aaaaaa"]) == 2
+    told = capsys.readouterr().err
+    assert told.endswith(words)
+    assert told.startswith("glyphrank: ")
+    assert ("Traceback" in told) is isinstance(error, RuntimeError)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+def test_log_that_cannot_be_written_hides_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "glyphrank.log").symlink_to("/dev/full")
+
+    def fail() -> None:
+        with reproduce_command._logging_to(tmp_path):
+            logging.getLogger("glyphrank").info("one line")
+            raise DataError("the run's own")
+
+    with pytest.raises(DataError, match="the run's own"):
+        fail()
+    assert capfd.readouterr().err == "one line\n"
 
 
 def test_help_ends_well(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from command import corpus
 from glyphrank.composition import plain_here
 from glyphrank.datasets.folder import Folder
 from glyphrank.errors import ConfigError
-from glyphrank.redaction import REDACTED
+from glyphrank.redaction import REDACTED, redact_text
 from glyphrank.run import Run
 from glyphrank.stored_config import Here, Stored, build_stored, places_of
 from glyphrank.tracking.local import Local
@@ -29,6 +29,7 @@ class Letters:
     PACKAGES: ClassVar[tuple[str, ...]] = ()
     api_key: str
     folders: tuple[Location, ...]
+    url: str = "http://127.0.0.1:9"
 
     def encode_queries(self, texts, runtime): ...
     def encode_texts(self, texts, runtime): ...
@@ -97,10 +98,17 @@ def test_what_may_change_a_number_is_another_experiment(override: str, stored: d
         ("runtime", "wanted KEY=VALUE"),
         ("dataset.root=elsewhere", "there is no"),
         ("tracking=nowhere", "tracking/nowhere"),
+        ("tracking=null", "tracking: found None, wanted none, local or server"),
+        ("tracking=3", "tracking: found 3, wanted none, local or server"),
+        ("paths=3", "paths: holds other settings; give one of them: paths.outputs, paths.cache [override paths=3]"),
+        ("runtime=null", "runtime: holds other settings; give one of them: runtime.device, runtime.batch_size"),
+        ("paths.outputs=null", "runtime.outputs: found None (NoneType), wanted a valid string [override paths.outputs"),
     ],
 )
 def test_overrides_that_do_not_fit_are_named(override: str, words: str, stored: dict[str, Any], place: Path) -> None:
-    assert words in refused(stored, place, override)
+    message = refused(stored, place, override)
+    assert words in message
+    assert "faults" not in message
 
 
 def test_all_faults_are_told_at_once(stored: dict[str, Any], place: Path) -> None:
@@ -126,12 +134,26 @@ def test_component_of_a_plugin_is_found_and_its_places_and_secrets_may_be_given(
     monkeypatch.setattr(sys, "path", list(sys.path))
     (place / "own").mkdir()
     (place / "own" / "letters_of_mine.py").write_text(PLUGIN)
-    text = {"_target_": "letters_of_mine.Letters", "api_key": REDACTED, "folders": ["gone"]}
+    text = {
+        "_target_": "letters_of_mine.Letters",
+        "api_key": REDACTED,
+        "folders": ["gone"],
+        "url": "http://127.0.0.1:9",
+    }
     config = {**stored, "plugins": ["letters_of_mine"], "text": text}
     overrides = ("text.api_key=hush-hush", "text.folders=[pages, own]")
     found = built(config, place, *overrides, config_dir=place / "own")
-    assert vars(found.run.text) == {"api_key": "hush-hush", "folders": (place / "pages", place / "own")}
+    assert vars(found.run.text) == {
+        "api_key": "hush-hush",
+        "folders": (place / "pages", place / "own"),
+        "url": "http://127.0.0.1:9",
+    }
+    with_user = built(config, place, *overrides, "text.url=http://kim:hush-hush@127.0.0.1:9").run.text
+    assert vars(with_user)["url"] == "http://kim:hush-hush@127.0.0.1:9"
+    assert "text.url: may change what is measured" in refused(config, place, *overrides, "text.url=http://kim@other:9")
     assert "hush" not in str((found.config, found.overrides))
+    asked = redact_text(refused(config, place, "text.folders=[pages]"))
+    assert "text.api_key: is '<redacted>', for secrets are not stored; pass it as text.api_key=... [" in asked
     assert "'letters_of_mine.Letters' is outside glyphrank" in refused({**config, "plugins": []}, place)
 
 

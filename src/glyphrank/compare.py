@@ -122,7 +122,7 @@ def _asked(given: Sequence[Finished], metric: str | None, how: How) -> _Asked:
     if metric is None:
         metric, primaries = runs[baseline or 0].report.primary, spread(runs, lambda run: run.report.primary)
         notes += [f"compared by {metric}; the runs' primary metrics differ: {primaries}"] if primaries else []
-    reported = [_reported(run) for run in runs]
+    reported = [counted_anew(run) for run in runs]
     having = [number for number, values in enumerate(reported) if _value(values, metric) is not None]
     if not having:
         known = ", ".join(dict.fromkeys(name for values in reported for name in values))
@@ -211,7 +211,7 @@ def _find(runs: Sequence[Finished], wanted: str | Finished) -> int:
     return found[0]
 
 
-def _reported(run: Finished) -> dict[str, float]:
+def counted_anew(run: Finished) -> dict[str, float]:
     """All metrics of a run under its own protocol, counted anew; a DataError where its report says otherwise."""
     found = {
         prefix(way) + name: value

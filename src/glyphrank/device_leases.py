@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import os
+import stat
 import tempfile
 import threading
 import time
@@ -19,6 +20,8 @@ POLL = 1.0
 """Seconds between two looks for a device that has become free."""
 PATIENCE = 86_400.0
 """Seconds after which a device is shared: a lease is a courtesy, and its holder may be stuck."""
+
+_FOR_ALL = 0o777
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +54,7 @@ class DeviceLeases:
         """The place in `devices` of the one that is held from now on; the same until `release`.
 
         The device held last is tried first. Where all are held by others, this waits for one, and after `PATIENCE`
-        shares one; where the file system refuses locks, they are shared after one warning.
+        shares one; a device whose lock is refused is shared after one warning, where no other is free.
 
         Args:
             devices: names that mean the same to all processes of this host, at least one.
@@ -76,13 +79,13 @@ class DeviceLeases:
             self._mine = None
 
     def _find(self, devices: Sequence[str]) -> str:
-        shared = devices[os.getpid() % len(devices)]
         try:
             self._make_folder()
             waited = False
             end = time.monotonic() + PATIENCE
             while (device := self._try(devices)) is None:
                 if time.monotonic() > end:
+                    shared = _one_of(devices)
                     logger.warning(
                         "no device became free in %d s; %s is shared with whoever holds it", PATIENCE, shared
                     )
@@ -91,23 +94,47 @@ class DeviceLeases:
                     logger.info("all %d devices are held by other processes: waiting for one", len(devices))
                     waited = True
                 time.sleep(POLL)
-        except (OSError, NotImplementedError) as error:
-            logger.warning("%s: no leases on devices (%s); processes may share one", self.folder, error)
-            return shared
+        except OSError as error:
+            return self._share(devices, error)
         return device
 
     def _make_folder(self) -> None:
-        if not self.folder.is_dir():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self.folder.chmod(0o1777)  # as the temporary folder itself: every user's processes come here
+        """Lets every user's processes write here.
+
+        Not as in the temporary folder itself, where each removes only what is its own (the sticky bit): there a lock
+        file of another user is not trusted, and not locked.
+        """
+        with suppress(FileExistsError):
+            self.folder.mkdir(parents=True)
+        state = self.folder.lstat()
+        ours = stat.S_ISDIR(state.st_mode) and hasattr(os, "getuid") and state.st_uid == os.getuid()
+        if ours and stat.S_IMODE(state.st_mode) != _FOR_ALL:
+            self.folder.chmod(_FOR_ALL)
 
     def _try(self, devices: Sequence[str]) -> str | None:
+        """The first device whose lock could be had; None while others hold all.
+
+        Where none is free and locks were refused, a device is taken whose lock cannot tell whether somebody holds it.
+        """
+        refused: dict[str, Exception] = {}
         for device in sorted(devices, key=lambda name: name != self._device):
             lock = FileLock(self.folder / f"{device}.lock", mode=0o666, thread_local=False, **_OPTIONS)
             try:
                 lock.acquire(timeout=0)
             except Timeout:
                 continue
+            except (OSError, NotImplementedError) as error:
+                refused[device] = error
+                continue
             self._mine = lock
             return device
-        return None
+        return self._share(list(refused), next(iter(refused.values()))) if refused else None
+
+    def _share(self, devices: Sequence[str], error: Exception) -> str:
+        shared = _one_of(devices)
+        logger.warning("%s: no lease on a device (%s); %s may be shared with others", self.folder, error, shared)
+        return shared
+
+
+def _one_of(devices: Sequence[str]) -> str:
+    return devices[os.getpid() % len(devices)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -29,10 +31,15 @@ class ReadsFiles(Protocol):
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A task with the stamps of the files of its items, and whether no other file changed while it was loaded."""
+    """A task, and what tells whether it would come out the same.
+
+    Attributes:
+        stamps: of the files of its items, and of the folders in which their names were looked up.
+        steady: whether neither these folders nor any other file changed while it was loaded.
+    """
 
     task: Task
-    media: Mapping[Path, Stamp | None]
+    stamps: Mapping[Path, Stamp | None]
     steady: bool
 
 
@@ -53,9 +60,12 @@ def load(dataset: Dataset, runtime: Runtime) -> Task:
     stamps = tuple(map(_stamp, files))
 
     def make() -> _Loaded:
+        began = time.time_ns()
         task = dataset.load(runtime)
         media = {media.path: media.stamp for item in task.items for media in _media(item)}
-        return _Loaded(task, media, stamps == tuple(map(_stamp, files)))
+        folders = {folder: _stamp(folder) for folder in _folders(files, media)}
+        steady = stamps == tuple(map(_stamp, files)) and all(_is_older(folder, began) for folder in folders)
+        return _Loaded(task, {**folders, **media}, steady)
 
     _last.keep_if(_is_current)
     return _last.get((dataset, runtime, files, stamps), make, _is_current).task
@@ -70,8 +80,36 @@ def _stamp(path: Path) -> Stamp | None:
 
 
 def _is_current(loaded: _Loaded) -> bool:
-    """Whether every file of the items is the one whose content was fingerprinted; False where that is not known."""
-    return loaded.steady and all(stamp is not None and _stamp(path) == stamp for path, stamp in loaded.media.items())
+    """Whether every file of the items is the one whose content was fingerprinted; False where that is not known.
+
+    A new file may make the name of an item fit two, which is a fault; its folder tells of it.
+    """
+    return loaded.steady and all(stamp is not None and _stamp(path) == stamp for path, stamp in loaded.stamps.items())
+
+
+def _folders(files: Iterable[Path], media: Iterable[Path]) -> set[Path]:
+    """Folders that hold media, with those above them up to the one that holds all that the dataset reads."""
+    own = {path.parent for path in media}
+    if not own:
+        return set()
+    try:
+        top = Path(os.path.commonpath([*own, *(path.parent for path in files)]))
+    except ValueError:  # absolute places and relative ones
+        return own
+    found: set[Path] = set()
+    for folder in own:
+        while folder not in found:
+            found.add(folder)
+            folder = folder if folder == top else folder.parent
+    return found
+
+
+def _is_older(folder: Path, moment: int) -> bool:
+    """Whether a folder's entries were last changed before a moment, in nanoseconds."""
+    try:
+        return folder.stat().st_mtime_ns < moment
+    except OSError:
+        return False
 
 
 def _media(item: Item) -> list[Media]:

@@ -29,7 +29,7 @@ _SECRET_ENDS = ("password", "passwd", "apikey", "accesskey", "secretkey", "acces
 _KEY_OF = frozenset({"api", "access", "private", "secret", "signing", "encryption", "account", "subscription", "auth"})
 _MODEL_TOKENS = frozenset({"pad", "eos", "bos", "unk", "cls", "sep", "mask", "start", "stop", "end", "image"})
 _QUERY_SECRETS = frozenset({"key", "sig", "signature"})
-_NO_SECRET = frozenset({"", "null", "None", "~", "true", "True", "false", "False", "???", REDACTED})
+_NO_SECRET = frozenset({"", "VALUE", "null", "None", "~", "true", "True", "false", "False", "???", REDACTED})
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _USER_INFO = re.compile(

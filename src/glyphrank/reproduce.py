@@ -1,24 +1,31 @@
-"""A run to be reproduced: found with what it left behind; what is otherwise now; whether it came out the same."""
+"""A run to be reproduced: found with what it left behind, whole; and whether it came out the same."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import shutil
+import socket
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from glyphrank.compare import counted_anew
 from glyphrank.errors import ConfigError, DataError
+from glyphrank.identity import digest_file
 from glyphrank.ids import SHORTEST, is_beginning, nfc
 from glyphrank.outcome import Report
 from glyphrank.records import Ranks
 from glyphrank.report.agreement import Agreement, Number, Verdict
 from glyphrank.report.cells import CELLS, shown_folder
+from glyphrank.report.changes import Environment
 from glyphrank.report.environment import ENVIRONMENT, read_environment
 from glyphrank.report.finished import Finished, read_finished
-from glyphrank.report.results import CHECKSUMS, REPORT
+from glyphrank.report.results import CHECKSUMS, FILES, MTEB, REPORT
 from glyphrank.ties import is_rank
 
 TOLERANCE = 0.001
@@ -27,15 +34,12 @@ TOLERANCE = 0.001
 Another device, batch size or number of threads changes the last bits of vectors, and with them the order of items whose
 scores are nearly equal. That moves few queries by one place each; what moves more has another cause.
 """
-_DIGEST = 12
-_MOST_SHOWN = 8
-_NOT_OF_COMPONENTS = ("dataset", "sources")
-_WAYS = ("device", "batch_size")
-_HARDWARE = ("python", "platform", "cpu", "device", "gpus", "cuda", "torch_threads", "threads", "blas")
+_SCRATCH = ".reproduce-"
+_OWNER = "process.json"
+_ABANDONED = 7 * 86_400.0
+"""Seconds after which a scratch folder is nobody's, of whose process nothing can be told."""
 
 logger = logging.getLogger("glyphrank")
-
-Environment = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -92,57 +96,37 @@ def agreement(then: Finished, now: Finished, tolerance: float = TOLERANCE) -> Ag
     return Agreement(tuple(found), tolerance, asked, moved, unshared)
 
 
-def differing_content(
-    then: Report,
-    lineage: Mapping[str, str],
-    packages: Mapping[str, Collection[str]],
-    old: Environment,
-    new: Environment,
-) -> list[str]:
-    """What goes into the numbers and is otherwise now: code, data, components with their weights, packages.
+@contextmanager
+def scratch_folder(outputs: Path) -> Iterator[Path]:
+    """A folder below `outputs` for the block; what reproductions left there whose processes were killed is removed.
 
-    Args:
-        lineage: stage -> fingerprint or key, now.
-        packages: stage -> packages that are part of its key.
-        old, new: environments of then (empty where the run left none) and now.
+    Raises:
+        OSError: it cannot be made.
     """
-    told = []
-    if then.lineage.get("sources") != lineage.get("sources"):
-        told.append(f"code: {_code(old, new)}")
-    if then.lineage.get("dataset") != lineage.get("dataset"):
-        told.append(f"data: {_changed(then.lineage.get('dataset'), lineage.get('dataset'))}")
-    changed = _changed_packages(old, new)
-    explained: set[str] = set()
-    for stage in dict.fromkeys([*then.lineage, *lineage]):
-        if stage not in _NOT_OF_COMPONENTS and then.lineage.get(stage) != lineage.get(stage):
-            own = sorted(set(packages.get(stage, ())) & changed.keys())
-            explained |= set(own)
-            why = ", ".join(f"{name} {changed[name]}" for name in own) or _unexplained(old)
-            told.append(f"{stage}: {_changed(then.lineage.get(stage), lineage.get(stage))}; {why}")
-    rest = [f"{name} {how}" for name, how in changed.items() if name not in explained]
-    if rest:
-        more = [f"{len(rest) - _MOST_SHOWN} more"] if len(rest) > _MOST_SHOWN else []
-        told.append(f"packages: {', '.join([*rest[:_MOST_SHOWN], *more])}")
-    if not old:
-        told.append("packages and hardware of then are not known: the run left no record of its environment")
-    return told
+    from glyphrank.tracking.processes import own_process
+
+    for folder in outputs.glob(f"{_SCRATCH}*"):
+        if _is_left(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=outputs, prefix=_SCRATCH) as name:
+        owner = {"host": socket.gethostname(), "process": own_process()}
+        (Path(name) / _OWNER).write_text(json.dumps(owner), encoding="utf-8")
+        yield Path(name)
 
 
-def differing_hardware(old: Environment, new: Environment) -> list[str]:
-    """On what it ran and runs; what only one of the environments knows is left out."""
-    return [
-        f"{name.replace('_', ' ')}: {_shown(old[name])} then, {_shown(new[name])} now"
-        for name in _HARDWARE
-        if old.get(name) is not None and new.get(name) is not None and old[name] != new[name]
-    ]
+def _is_left(folder: Path) -> bool:
+    """Whether the process that made a scratch folder is dead, or, where that cannot be told, long past."""
+    from glyphrank.tracking.processes import Life, life_of
 
-
-def differing_ways(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """How the configurations have the models work, where that may change last bits."""
-    was, now = (config.get("runtime") or {} for config in (old, new))
-    return [
-        f"runtime.{name}: {was.get(name)} then, {now.get(name)} now" for name in _WAYS if was.get(name) != now.get(name)
-    ]
+    life = Life.unknown
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        owner = json.loads((folder / _OWNER).read_text(encoding="utf-8"))
+        life = life_of(str(owner["host"]), str(owner["process"]))
+    if life is not Life.unknown:
+        return life is Life.dead
+    with suppress(OSError):
+        return time.time() - folder.stat().st_mtime > _ABANDONED
+    return False
 
 
 def _numbers(report: Report) -> Iterator[tuple[str, float]]:
@@ -169,40 +153,6 @@ def _places(ranks: Ranks) -> dict[str, list[tuple[str, int, int, int, bool]]]:
         place = (nfc(ranks.item_ids[item]), higher, tied, before, retrieved)
         found[nfc(ranks.query_ids[query])].append(place)
     return {query: sorted(places) for query, places in found.items()}
-
-
-def _code(old: Environment, new: Environment) -> str:
-    was, now = old.get("glyphrank") or {}, new.get("glyphrank") or {}
-    if was.get("sources") == now.get("sources") and was:
-        return "the sources of a plug-in have changed; glyphrank's own have not"
-    commits = _changed(was.get("commit"), now.get("commit"))
-    return f"the sources have changed (commit {commits})" if was.get("commit") else "the sources have changed"
-
-
-def _changed(then: object, now: object) -> str:
-    old, new = (str(value)[:_DIGEST] if value else "none" for value in (then, now))
-    return f"{old} then, {new} now"
-
-
-def _changed_packages(old: Environment, new: Environment) -> dict[str, str]:
-    """Package -> how its version has changed, where both environments or one of them have it."""
-    was, now = old.get("packages") or {}, new.get("packages") or {}
-    if not was:
-        return {}
-    differ = [name for name in sorted({*was, *now}) if was.get(name) != now.get(name)]
-    return {name: f"{was.get(name, 'absent')} then, {now.get(name, 'absent')} now" for name in differ}
-
-
-def _unexplained(old: Environment) -> str:
-    if not old:
-        return "a package of it, its files (weights) or its code"
-    return "none of its packages has changed, so its files (weights) or its code have"
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {entry}" for name, entry in value.items()) or "none"
-    return (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
 
 
 def _folder(name: str, outputs: Path) -> Path | None:
@@ -237,15 +187,53 @@ def _from_store(run_id: str, store: str, results: Path) -> Original:
             cells = ", ".join(f"{run.run_id} ({run.name})" for run in runs)
             raise ConfigError(f"{run_id!r} is a sweep of {len(runs)} cells; name one of them: {cells}")
         (run,) = runs
+        lacks = run.lacks
         if run.folder is not None:
-            return _original(run.folder, run.name, run.run_id)
+            try:
+                return _original(run.folder, run.name, run.run_id)
+            except DataError as error:
+                told = str(error).replace(f"{run.folder}{os.sep}", "").replace(f"{run.folder}: ", "")
+                lacks = f"its files in the store: {told}"
     kept = results / run.tags.get("identity", "unknown")
     if not (kept / REPORT).is_file():
-        raise DataError(f"run {run.run_id} ({run.name}) cannot be reproduced: {run.lacks}")
-    logger.warning("run %s: %s; taken from %s", run.run_id, run.lacks, kept)
-    return _original(kept, run.name, run.run_id)
+        raise DataError(f"run {run.run_id} ({run.name}) cannot be reproduced: {lacks}")
+    try:
+        original = _original(kept, run.name, run.run_id)
+    except DataError as error:
+        raise DataError(f"run {run.run_id} ({run.name}) cannot be reproduced: {lacks}; {error}") from error
+    logger.warning("run %s: %s; taken from %s", run.run_id, lacks, kept)
+    return original
 
 
 def _original(folder: Path, name: str, run_id: str | None) -> Original:
+    """The run of a folder.
+
+    Raises:
+        DataError: its files are not as they were written, or do not go together.
+    """
+    damaged = _damaged(folder)
+    if damaged:
+        raise DataError(
+            f"the stored run {name!r} is damaged: {', '.join(damaged)} in {folder}; run the experiment again with "
+            "rerun=true"
+        )
     finished = read_finished(folder, name)
+    try:
+        counted_anew(finished)
+    except DataError as error:
+        raise DataError(f"the stored {str(error).removeprefix('the ')}") from error
     return Original(finished, read_environment(folder) or {}, run_id or finished.report.identity)
+
+
+def _damaged(folder: Path) -> list[str]:
+    """Names of a stored result's files that are gone, or not what they were; none for a run's own folder."""
+    if not (folder / CHECKSUMS).is_file():
+        return []
+    try:
+        sums = json.loads((folder / CHECKSUMS).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        sums = None
+    if not isinstance(sums, dict) or REPORT not in sums:
+        return [CHECKSUMS]
+    names = [name for name in (REPORT, MTEB, *FILES) if name in sums]
+    return [name for name in names if not (folder / name).is_file() or digest_file(folder / name) != sums[name]]

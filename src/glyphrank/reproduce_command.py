@@ -9,10 +9,10 @@ import math
 import secrets
 import shlex
 import sys
-import tempfile
 import time
+import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,17 +20,10 @@ from typing import TYPE_CHECKING
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.redaction import RedactingFilter, redact_override, redact_text
 from glyphrank.report.agreement import Agreement, Verdict, as_json, as_text
+from glyphrank.report.changes import differing_content, differing_hardware, differing_ways
 from glyphrank.report.environment import environment, packages_of, read_environment
 from glyphrank.report.finished import Finished, read_finished
-from glyphrank.reproduce import (
-    TOLERANCE,
-    Original,
-    agreement,
-    differing_content,
-    differing_hardware,
-    differing_ways,
-    find_original,
-)
+from glyphrank.reproduce import TOLERANCE, Original, agreement, find_original, scratch_folder
 from glyphrank.tracking import TrackedRun, Tracker
 from glyphrank.tracking.start import Start
 from glyphrank.tracking.untracked import UntrackedRun
@@ -51,7 +44,7 @@ _INTERRUPTED = 130
 def run_reproduce(argv: Sequence[str]) -> int:
     """The command: runs again, prints what differs and how the numbers agree, and returns the exit code.
 
-    0: equal, or within the tolerance; 1: not; 2: the command cannot be carried out as it was given.
+    0: equal, or within the tolerance; 1: not; 2: the command cannot be carried out, or not to its end.
     """
     from glyphrank.tracking.interruptions import Killed
 
@@ -64,12 +57,16 @@ def run_reproduce(argv: Sequence[str]) -> int:
         return _reproduce(original, options, argv)
     except (ConfigError, DataError) as error:
         return _say(str(error), 2)
+    except OSError as error:
+        return _say(f"{error.filename or 'a file or stream'}: {error.strerror or error}", 2)
     except KeyboardInterrupt:
         return _say("interrupted", _INTERRUPTED)
     except SystemExit as leave:
         if isinstance(leave, Killed):
             raise
-        return _say(f"a component ended the program (SystemExit: {leave})", 1)
+        return _say(f"a component ended the program (SystemExit: {leave})", 2)
+    except Exception:  # a component of a plug-in may raise anything
+        return _say(traceback.format_exc().rstrip(), 2)
 
 
 def _say(message: str, code: int) -> int:
@@ -172,9 +169,9 @@ def _perform(run: Run, task: Task, start: Start, folder: Path, afresh: bool) -> 
     from glyphrank.job import perform
 
     watched = None if run.tracking is None else _Watched(run.tracking, run.runtime)
-    with tempfile.TemporaryDirectory(dir=run.runtime.outputs, prefix=".reproduce-") as scratch:
-        cache = Path(scratch) / "cache" if afresh else run.runtime.cache
-        runtime = replace(run.runtime, outputs=Path(scratch), cache=cache)
+    with scratch_folder(run.runtime.outputs) as scratch:
+        cache = scratch / "cache" if afresh else run.runtime.cache
+        runtime = replace(run.runtime, outputs=scratch, cache=cache)
         again = replace(run, dataset=_Loaded(task), tracking=watched, runtime=runtime, rerun=True)
         perform(again, start, folder)
     return watched.runs[-1] if watched and watched.runs else UntrackedRun()
@@ -242,7 +239,7 @@ def _start(original: Original, stored: Stored, argv: Sequence[str]) -> Start:
 def _logging_to(folder: Path) -> Iterator[None]:
     """Messages on the terminal, the full log beside the results; secrets are removed from both."""
     root, level = logging.getLogger(), logging.getLogger().level
-    console, file = logging.StreamHandler(), logging.FileHandler(folder / "glyphrank.log", encoding="utf-8")
+    console, file = logging.StreamHandler(), _LogFile(folder / "glyphrank.log", encoding="utf-8")
     console.setFormatter(logging.Formatter("%(message)s"))
     file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     for handler in (console, file):
@@ -255,7 +252,16 @@ def _logging_to(folder: Path) -> Iterator[None]:
         root.setLevel(level)
         for handler in (console, file):
             root.removeHandler(handler)
-        file.close()
+        with suppress(OSError):  # of a full disk, which must not hide what it has already done to the run
+            file.close()
+
+
+class _LogFile(logging.FileHandler):
+    """A log that ends where the disk is full; logging itself would show a traceback for every line."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 -- logging's own name
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
 
 
 def _failed(then: Finished, now: Finished) -> list[str]:

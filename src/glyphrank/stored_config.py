@@ -152,19 +152,24 @@ class _Overrides:
         for name, value in self.values.items():
             steps = name.split(".")
             parent = _parent(plain, steps)
-            if name in places:
+            if name in places or steps[0] == "paths":
                 value = value if value is None or isinstance(value, list) else self._texts[name].strip("\"'")
-            elif steps[0] not in _GIVEN_HERE and not _is_removed(plain, steps):
+            elif steps[0] not in _GIVEN_HERE and not _restores(value, plain, steps):
                 self.faults.append(Fault(name, f"may change what is measured; {_ways(places)}"))
                 continue
-            if parent is None:
+            held = None if parent is None else parent.get(steps[-1])
+            if isinstance(held, dict) and name != _TRACKING:
+                known = ", ".join(f"{name}.{inside}" for inside in held if inside != "_target_")
+                self.faults.append(Fault(name, f"holds other settings; give one of them: {known}"))
+            elif parent is None:
                 self.faults.append(Fault(name, "is unknown: the stored configuration has no such part"))
             elif (len(steps), steps[0]) != (1, _TRACKING):  # the choice of a tracker is made already
                 parent[steps[-1]] = value
 
     def origin(self, path: str) -> str:
         """Where a value came from, for messages."""
-        own = [text for text in self.given if path and text.partition("=")[0] == path]
+        names = (path, path.replace("runtime.", "paths.", 1))  # a run has both kinds of settings in one place
+        own = [text for text in self.given if path and text.partition("=")[0] in names]
         return f" [override {redact_override(own[-1])}]" if own else " [stored configuration]" if path else ""
 
 
@@ -189,10 +194,10 @@ def _parent(plain: dict[str, Any], steps: Sequence[str]) -> dict[str, Any] | Non
     return node if isinstance(node, dict) else None
 
 
-def _is_removed(plain: dict[str, Any], steps: Sequence[str]) -> bool:
-    """Whether the stored value is a secret that was removed before it was written down."""
-    parent = _parent(plain, steps)
-    return parent is not None and REDACTED in str(parent.get(steps[-1]))
+def _restores(value: object, plain: dict[str, Any], steps: Sequence[str]) -> bool:
+    """Whether a value stands for a secret that was removed, or is the stored one with the secrets that it had."""
+    stored = (_parent(plain, steps) or {}).get(steps[-1])
+    return REDACTED in str(stored) or (isinstance(value, str | list) and redact(value) == stored)
 
 
 def _completed(plain: dict[str, Any]) -> dict[str, Any]:
@@ -214,6 +219,8 @@ def _choose_tracker(plain: dict[str, Any], given: _Overrides) -> None:
     choice = given.values.get(_TRACKING)
     if _TRACKING not in given.values:
         return
+    if not isinstance(choice, str):
+        raise ConfigError(f"tracking: found {choice!r}, wanted none, local or server")
     stored = plain.get(_TRACKING)
     plain[_TRACKING] = plain_here([f"{_TRACKING}={choice}"])[_TRACKING]
     if isinstance(stored, dict) and isinstance(plain[_TRACKING], dict) and "experiment" in plain[_TRACKING]:
@@ -264,7 +271,7 @@ def _removed(node: Any, path: str = "") -> list[Fault]:
     if isinstance(node, list):
         return [fault for number, value in enumerate(node) for fault in _removed(value, f"{path}[{number}]")]
     if isinstance(node, str) and REDACTED in node:
-        return [Fault(path, f"is {node!r}, for secrets are not stored; pass {path}=VALUE")]
+        return [Fault(path, f"is {node!r}, for secrets are not stored; pass it as {path}=...")]
     return []
 
 

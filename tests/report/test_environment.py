@@ -75,6 +75,8 @@ def test_of_torch_it_tells_what_is_loaded(monkeypatch: pytest.MonkeyPatch) -> No
     assert environment("cpu")["device"] == "cpu"
     monkeypatch.delitem(sys.modules, "torch")
     assert environment("auto")["gpus"] is None
+    assert environment("auto")["device"] is None
+    assert environment("cuda:1")["device"] == "cuda:1"
 
 
 @pytest.mark.parametrize("content", [None, "", "[1]", "{"])
@@ -93,6 +95,18 @@ def test_run_that_takes_a_stored_result_tells_where_that_was_measured(tmp_path: 
     assert read_environment(run) == {"cpu": "of then"}
     keep_environment(result, run, "cpu", None, reused=False)
     assert read_environment(run) == read_environment(result) != {"cpu": "of then"}
+
+
+def test_torn_environment_of_a_result_is_not_handed_on(tmp_path: Path) -> None:
+    result, run = tmp_path / "result", tmp_path / "run"
+    for folder, content in ((result, '{"cpu": "of'), (run, '{"cpu": "of an earlier run"}')):
+        folder.mkdir()
+        (folder / ENVIRONMENT).write_text(content)
+    keep_environment(result, run, "cpu", None, reused=True)
+    assert not (run / ENVIRONMENT).exists()
+    keep_environment(result, run, "cpu", None, reused=False)
+    assert read_environment(result)
+    assert read_environment(run) == read_environment(result)
 
 
 def test_environment_that_cannot_be_kept_does_not_end_the_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

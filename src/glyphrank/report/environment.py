@@ -74,7 +74,9 @@ def keep_environment(result: Path, folder: Path, device: str, used: object, reus
     try:
         if not reused:
             write_environment(result, device, used)
-        if (result / ENVIRONMENT).is_file():  # a result of an older version has none
+        if read_environment(result) is None:  # of an older version, or torn by a power cut: nobody knows any more
+            (folder / ENVIRONMENT).unlink(missing_ok=True)  # of an earlier run, which would pass for this one's
+        else:
             replace_whole(folder / ENVIRONMENT, partial(shutil.copyfile, result / ENVIRONMENT), durable=False)
     except (OSError, ConfigError) as error:
         logger.warning("%s cannot be written (%s)", folder / ENVIRONMENT, error)
@@ -190,7 +192,8 @@ def _of_torch(device: str | None) -> dict[str, Any]:
     """The device that is meant, torch's GPUs where it has used any, and its threads; None where it is not loaded."""
     torch: Any = sys.modules.get("torch")
     if torch is None:
-        return {"device": device, "gpus": None, "cuda": None, "torch_threads": None}
+        known = None if device == "auto" else device  # nothing has chosen one
+        return {"device": known, "gpus": None, "cuda": None, "torch_threads": None}
     gpus = []
     if torch.cuda.is_available() and torch.cuda.is_initialized():  # asking would start a context of its own
         gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
