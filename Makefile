@@ -37,6 +37,9 @@ format: .venv/.installed
 
 benchmark: .venv/.installed
 	$(BIN)/python benchmarks/cell.py
+	$(BIN)/python benchmarks/cached_cell.py
+	$(BIN)/python benchmarks/sweep.py
+	$(BIN)/python benchmarks/cold_process.py
 	$(BIN)/python benchmarks/ranks.py
 	$(BIN)/python benchmarks/lists.py
 	$(BIN)/python benchmarks/bootstrap.py

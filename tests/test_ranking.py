@@ -232,3 +232,13 @@ def test_relevance_that_names_something_unknown_is_refused(relevant: dict[str, d
 
 def test_reverse_exchanges_the_sides() -> None:
     assert reverse({"q1": {"a": 1.0}, "q2": {"a": 2.0, "b": 1.0}}) == {"a": {"q1": 1.0, "q2": 2.0}, "b": {"q2": 1.0}}
+
+
+def test_judgements_that_change_between_two_counters_count_in_the_second() -> None:
+    relevant = {"q": {"a": 1.0}}
+    first = RankCounter(Direction.t2v, ["q"], "ab", relevant, 0)
+    relevant["q"] = {"b": 1.0}
+    second = RankCounter(Direction.t2v, ["q"], "ab", relevant, 0)
+    for counter in (first, second):
+        counter.add(np.array([0]), np.array([[2.0, 1.0]]))
+    assert [int(counter.finish().higher[0]) for counter in (first, second)] == [0, 1]

@@ -178,6 +178,7 @@ def test_redact_text_of_any_text_is_redacted_once(text: str) -> None:
         "token" + " " * 200_000,
         "http://a:" * 20_000,
         "http:/a:" * 20_000,
+        "http:/a:" * 2_000 + "/ @",
     ],
 )
 def test_redact_text_of_a_long_text_is_quick(text: str) -> None:

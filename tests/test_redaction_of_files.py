@@ -10,7 +10,9 @@ import pytest
 import yaml
 from omegaconf import OmegaConf
 
-from glyphrank.redaction import redact, redact_file, redact_folder
+from glyphrank import known_secrets
+from glyphrank.redacted_files import redact_file, redact_folder
+from glyphrank.redaction import redact
 
 HYDRA_FOLDER = {
     "config.yaml": """\
@@ -127,6 +129,19 @@ def test_redact_file_that_is_no_yaml_loses_its_content_only_where_a_secret_may_s
         assert "hush" not in path.read_text(encoding="utf-8")
         assert yaml.safe_load(path.read_text(encoding="utf-8")) is None
         assert path.read_text(encoding="utf-8").startswith("# odd.yaml could not be read as YAML")
+
+
+def test_a_file_that_is_no_yaml_is_looked_at_again_once_more_secrets_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_secrets, "_known", set())
+    path = tmp_path / "broken.yaml"
+    path.write_text("[sesame-open-up\n", encoding="utf-8")
+    redact_file(path)
+    assert path.read_text(encoding="utf-8") == "[sesame-open-up\n"
+    known_secrets.remember(["sesame-open-up"])
+    redact_file(path)
+    assert "sesame" not in path.read_text(encoding="utf-8")
 
 
 def test_redact_file_of_a_path_that_is_no_file_does_nothing(tmp_path: Path) -> None:

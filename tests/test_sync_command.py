@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from command import glyphrank
 from glyphrank.sync_command import run_sync
@@ -107,6 +108,24 @@ def test_sync_that_is_used_wrongly_says_how(
     assert wanted in err
     assert "hush" not in err + out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sync_leaves_alone_what_another_sync_sends_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(tmp_path, Local("pending"))
+    (record,) = (tmp_path / "outputs" / "pending").glob("*.json")
+    with FileLock(record.with_suffix(".lock")):
+        assert run_sync(["--outputs", str(tmp_path / "outputs")]) == 0
+    out = capsys.readouterr().out
+    assert "left alone: one: another process is sending it" in out
+    assert out.endswith("0 logged, 0 waiting, 0 closed, 1 left alone\n")
+
+
+def test_sync_reports_a_place_of_records_that_is_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pending").touch()
+    assert run_sync(["--outputs", str(tmp_path)]) == 1
+    assert "pending cannot be read (Not a directory): no run can wait there" in capsys.readouterr().out
 
 
 def test_sync_without_anything_to_do_makes_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

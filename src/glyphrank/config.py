@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -17,6 +18,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, raise_for
+from glyphrank.identity import Stamp, stamp_of
 from glyphrank.known_secrets import remember
 from glyphrank.origins import Origins, slot_of
 from glyphrank.redaction import is_secret, redact, redact_override
@@ -159,10 +161,16 @@ def _changed(plain: Mapping[str, Any], choices: Mapping[str, str], folders: Sequ
         file = next((path for folder in folders if (path := folder / group / f"{choice}.yaml").is_file()), None)
         if file is None or key not in plain:
             continue
-        own = parameters({}, {key: OmegaConf.to_container(OmegaConf.load(file), resolve=False)})
+        own = _values(stamp_of(file), key)
         now = parameters({}, {key: plain[key]})
         changed += [name for name in own if name in now and "${" not in own[name] and own[name] != now[name]]
     return tuple(changed)
+
+
+@lru_cache(maxsize=64)
+def _values(choice: Stamp, key: str) -> Mapping[str, str]:
+    """The parameters that a choice's file gives to a key of the root; the cells of a sweep share most choices."""
+    return parameters({}, {key: OmegaConf.to_container(OmegaConf.load(str(choice[0])), resolve=False)})
 
 
 def _choices(hydra: HydraConf) -> dict[str, str]:
@@ -193,9 +201,13 @@ def _name(choices: Mapping[str, str], overrides: Sequence[str]) -> str:
     """What the dashboard calls the run: its dataset and channels, then the values that were overridden."""
     slots = ("dataset", "encoder@visual", "encoder@text", "encoder@lexical")
     parts = [choices[slot] for slot in slots if choices.get(slot, "none") != "none"]
-    fields = [override for override in overrides if override.partition("=")[0] not in choices]
-    telling = [text for text in fields if re.split(r"[.=]", text.lstrip("+~"))[0] not in _UNNAMED]
-    return " ".join([*parts, *(redact_override(override) for override in telling)])
+    return " ".join([*parts, *telling([text for text in overrides if text.partition("=")[0] not in choices])])
+
+
+def telling(overrides: Sequence[str]) -> list[str]:
+    """Those that say what is measured, for names: without secrets and without the backslashes that Hydra asks for."""
+    counting = [text for text in overrides if re.split(r"[.=]", text.lstrip("+~"))[0] not in _UNNAMED]
+    return [re.sub(r"\\(.)", r"\1", redact_override(override)) for override in counting]
 
 
 def _resolve(config: DictConfig, faults: list[Fault]) -> dict[str, Any]:

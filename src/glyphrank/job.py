@@ -57,7 +57,7 @@ def job(config: Any) -> float:
     the sweeper needs that. A failed single run raises `RunFailedError`.
     """
     from glyphrank.config import current_cell
-    from glyphrank.redaction import redact_file
+    from glyphrank.redacted_files import redact_file
     from glyphrank.report.results import REPORT
     from glyphrank.tracking.interruptions import Killed
     from glyphrank.workers import leave_worker
@@ -104,11 +104,10 @@ def _built(config: Any, cell: Cell) -> tuple[Run, Start]:
 
 def _write_used(cell: Cell, start: Start) -> None:
     """Puts what was used in the place of Hydra's copy of it, in which a resolver stands for its value."""
-    import yaml
-
+    from glyphrank.report.results import config_text
     from glyphrank.whole_files import replace_whole
 
-    text = yaml.safe_dump(dict(start.config), allow_unicode=True, sort_keys=False)
+    text = config_text(start.config)
     for path in (path for path in cell.copies if path.name == "config.yaml"):
         with suppress(OSError):
             replace_whole(path, lambda new: new.write_text(text, encoding="utf-8"), durable=False)
@@ -154,8 +153,9 @@ def perform(run: Run, start: Start, folder: Path) -> float:
     store = run.runtime.outputs / "results"
     with leases(), (run.tracking or Untracked()).start(start, run.runtime) as tracked:
         done = execute(run, start.config, start.choices, start.changed)
-        # A stored result may come from a run with other paths, or with another name for the same choice.
-        report = replace(done.report, config=start.config, choices=start.choices, changed=start.changed)
+        report = done.report
+        if done.reused:  # it may come from a run with other paths, or with another name for the same choice
+            report = replace(report, config=start.config, choices=start.choices, changed=start.changed)
         if _is_superseded(start):
             folder = store / report.identity
         else:

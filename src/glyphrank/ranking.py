@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glyphrank.ids import nfc
+from glyphrank.last_values import LastValue
 from glyphrank.records import BoolArray, Direction, IntArray, Ranks, Scores
 from glyphrank.trec_lines import all_escaped
 
@@ -27,6 +28,9 @@ _STRIPS = 32
 """Strips into which a row is cut to find its best scores among few."""
 _TALL = 255
 """Items at once there, whose flags are summed in bytes."""
+
+_Pairs = tuple[IntArray, IntArray, NDArray[np.float64]]
+_last: dict[Direction, LastValue[tuple[_Pairs, IntArray]]] = {direction: LastValue() for direction in Direction}
 
 
 class RankCounter:
@@ -55,9 +59,9 @@ class RankCounter:
         self._query_ids = tuple(query_ids)
         self._item_ids = tuple(item_ids)
         self._depth = min(depth, len(self._item_ids))
-        self._query, self._item, self._gain = _pairs(self._query_ids, self._item_ids, relevant)
+        pairs, self._order = _judged(direction, self._query_ids, self._item_ids, relevant)
+        self._query, self._item, self._gain = pairs
         self._starts = np.searchsorted(self._query, np.arange(len(self._query_ids) + 1))
-        self._order = id_order(all_escaped(self._item_ids))
         self._places = self._order.astype(np.min_scalar_type(len(self._item_ids)))  # narrow numbers compare faster
         self._counts = np.zeros((3, len(self._query)), dtype=np.int64)
         self._room = np.empty((2, max(_CELLS, len(self._item_ids))), dtype=np.bool_)
@@ -251,9 +255,28 @@ def _lies_across(rows: NDArray[Any]) -> bool:
     return abs(rows.strides[0]) < abs(rows.strides[1])
 
 
-def _pairs(
-    query_ids: Sequence[str], item_ids: Sequence[str], relevant: Mapping[str, Mapping[str, float]]
-) -> tuple[IntArray, IntArray, NDArray[np.float64]]:
+def _judged(
+    direction: Direction,
+    query_ids: tuple[str, ...],
+    item_ids: tuple[str, ...],
+    relevant: Mapping[str, Mapping[str, float]],
+) -> tuple[_Pairs, IntArray]:
+    """The pairs and the order of the items' ids, in arrays that nobody can write to.
+
+    They are the very same for the same ids and judgements, as other channels and the next cells of a sweep have them.
+    """
+
+    def make() -> tuple[_Pairs, IntArray]:
+        pairs, order = _pairs(query_ids, item_ids, relevant), id_order(all_escaped(item_ids))
+        for array in (*pairs, order):
+            array.setflags(write=False)
+        return pairs, order
+
+    judged = tuple((query, tuple(gains.items())) for query, gains in relevant.items())
+    return _last[direction].get((query_ids, item_ids, judged), make)
+
+
+def _pairs(query_ids: Sequence[str], item_ids: Sequence[str], relevant: Mapping[str, Mapping[str, float]]) -> _Pairs:
     """Every (query, relevant item) as indices, with its gain, by query and then by item."""
     queries, items = _positions(query_ids), _positions(item_ids)
     found: list[tuple[int, int, float]] = []

@@ -13,13 +13,9 @@ import re
 import sys
 from collections.abc import Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, TextIO
 
-import yaml
-
 from glyphrank.known_secrets import hide
-from glyphrank.whole_files import replace_whole
 
 REDACTED = "<redacted>"
 
@@ -29,12 +25,12 @@ _SECRET_ENDS = ("password", "passwd", "apikey", "accesskey", "secretkey", "acces
 _KEY_OF = frozenset({"api", "access", "private", "secret", "signing", "encryption", "account", "subscription", "auth"})
 _MODEL_TOKENS = frozenset({"pad", "eos", "bos", "unk", "cls", "sep", "mask", "start", "stop", "end", "image"})
 _QUERY_SECRETS = frozenset({"key", "sig", "signature"})
-_NO_SECRET = frozenset({"", "VALUE", "null", "None", "~", "true", "True", "false", "False", "???", REDACTED})
+_NO_SECRET = frozenset({"", "null", "None", "~", "true", "True", "false", "False", "???", REDACTED})
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _USER_INFO = re.compile(
     r"""(?:(?<=://)|(?:(?<=\w\w:/)|(?<=\\:/))(?!/))"""  # a path has one slash, and Hydra puts \ before the colon in it
-    r"""(?:[^\s/@:"'<>]*:(?!\d+(?:[/?#\s"',)\]}]|$))(?:(?!\w://)(?:[^\s"'<>]|["'](?![,:;)\]}\s]|$)))*@"""
+    r"""(?:[^\s/@:"'<>]*:(?!\d+(?:[/?#\s"',)\]}]|$))(?:(?!\w://)(?:[^\s"'<>]|["'](?![,:;)\]}\s]|$))){0,4096}@"""
     r"""|[^\s/?#"'<>]*@)"""  # the first: a password, in which @ / ? # may stand unescaped
 )
 _BEARER = re.compile(r"\b(?P<kind>Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}")
@@ -60,19 +56,6 @@ _QUOTED = {
     quote: re.compile(rf"""{quote}(?:[^{quote}\\]|\\.|{quote}{quote}|{quote}(?=\w))*+{quote}""", re.DOTALL)
     for quote in "'\""
 }
-
-
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's where it is there: a sweep reads four such files for every cell."""
-
-
-class _Dumper(yaml.SafeDumper):
-    """Quotes a text such as `1e3`, which Hydra would read as a number and YAML 1.1 would not."""
-
-
-_Dumper.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+$"), list("-+0123456789")
-)
 
 
 def redact(value: Any) -> Any:
@@ -110,7 +93,7 @@ def redact_text(text: str) -> str:
     quoted, or the rest of a line that begins with the name; a sentence about the name (`api_key: is unknown`) stays.
     """
     # user-info goes first: with only its password hidden, a URL would keep the name
-    return _scrub(hide(_USER_INFO.sub("", text), REDACTED), whole=False)
+    return _scrub(hide(_without_user_info(text), REDACTED), whole=False)
 
 
 def redact_override(text: str) -> str:
@@ -118,34 +101,6 @@ def redact_override(text: str) -> str:
     found = _OVERRIDE.fullmatch(text)
     hides = found and is_secret(found["key"]) and not _tells_nothing(found["value"])
     return f"{found['key']}={REDACTED}" if found and hides else _scrub(text, whole=True)
-
-
-def redact_folder(folder: Path) -> None:
-    """Takes secrets out of `.hydra/*.yaml` of a run's folder; see `redact_file`."""
-    for path in sorted((folder / ".hydra").glob("*.yaml")):
-        redact_file(path)
-
-
-def redact_file(path: Path) -> None:
-    """Writes one YAML file anew without secrets, whole or not at all; one that holds none stays byte for byte.
-
-    Values, interpolations and the order of keys stay, comments do not. A file that is no YAML becomes one comment
-    where a secret may stand in it. A path that is not a file needs nothing.
-    """
-    if not path.is_file():
-        return
-    content = path.read_bytes()
-    try:
-        loaded = yaml.load(content.decode("utf-8"), Loader=_Loader)  # noqa: S506 - a safe one
-        clean = redact(loaded)
-        changed = bool(clean != loaded)
-        dumped = yaml.dump(clean, Dumper=_Dumper, allow_unicode=True, sort_keys=False) if changed else ""
-    except (yaml.YAMLError, ValueError, RecursionError):
-        text = content.decode("utf-8", "replace")
-        changed = redact_text(text) != text or any(is_secret(name) for name in re.findall(r"[\w.-]+", text))
-        dumped = f"# {path.name} could not be read as YAML and may have held secrets, so its content was removed\n"
-    if changed:
-        replace_whole(path, lambda new: new.write_bytes(dumped.encode("utf-8")), durable=False)
 
 
 class RedactingStream(io.TextIOBase):
@@ -203,9 +158,13 @@ def _tells_nothing(value: str) -> bool:
     return value.strip("\"'") in _NO_SECRET or bool(_INTERPOLATION.fullmatch(value.strip("\"'")))
 
 
+def _without_user_info(text: str) -> str:
+    return _USER_INFO.sub("", text) if "@" in text else text
+
+
 def _scrub(text: str, whole: bool) -> str:
     """The text without secrets; `whole` where it is a value of its own and not a message."""
-    text = _BEARER.sub(rf"\g<kind> {REDACTED}", _USER_INFO.sub("", text))
+    text = _BEARER.sub(rf"\g<kind> {REDACTED}", _without_user_info(text))
     kept: list[str] = []
     position = 0
     while found := _KEY.search(text, position):

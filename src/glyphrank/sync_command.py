@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def run_sync(argv: Sequence[str]) -> int:
     """The command: prints what it did and returns the exit code.
 
-    0: nothing is left to send or to look at; 1: something still waits or failed; 2: wrong use.
+    0: nothing is left to send or to look at, but for what another process is at; 1: something still waits or failed;
+    2: wrong use.
     """
     parser = _parser()
     try:
@@ -46,7 +47,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Sends to MLflow the runs that wait in OUTPUTS/pending, each once and with its own times, and "
         "closes as KILLED the runs of this machine whose process ended without a word. Credentials of a server are "
         "read from --store, MLFLOW_TRACKING_URI, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD.",
-        epilog="Exit code: 0 nothing is left, 1 something still waits or a store failed, 2 wrong use.",
+        epilog="Exit code: 0 nothing is left, or only what is running or being sent by another sync; 1 something still "
+        "waits or a store failed; 2 wrong use.",
     )
     parser.add_argument("--outputs", type=Path, metavar="DIR", help="default: GLYPHRANK_OUTPUTS, else outputs")
     parser.add_argument(
@@ -73,7 +75,7 @@ def _check(outputs: Path, store: str | None) -> None:
 
 
 def _synced(outputs: Path, store: str | None, host: str | None) -> dict[str, Any]:
-    """What was done: `logged`, `waiting`, `closed`, `other_hosts`, `troubles`."""
+    """What was done: `logged`, `waiting`, `busy`, `closed`, `other_hosts`, `troubles`."""
     from glyphrank.tracking.existing import shown_store
     from glyphrank.tracking.pending import send_pending
     from glyphrank.tracking.stale import close_stale
@@ -86,11 +88,13 @@ def _synced(outputs: Path, store: str | None, host: str | None) -> dict[str, Any
         try:
             stale += [{"store": shown_store(each), **asdict(run)} for run in close_stale(each, host, sent.events)]
         except ConfigError as error:
-            trouble = str(error).splitlines()[0]
-            troubles += [] if trouble in troubles else [trouble]
+            first, *advice = str(error).splitlines()
+            if not any(trouble.startswith(first) for trouble in troubles):
+                troubles.append("; ".join([first, *advice]))
     return {
         "logged": [dict(run) for run in sent.runs],
         "waiting": sent.waiting,
+        "busy": [redact_text(each) for each in sent.busy],
         "closed": [run for run in stale if run["closed"]],
         "other_hosts": [run for run in stale if not run["closed"]],
         "troubles": [redact_text(trouble) for trouble in troubles],
@@ -119,8 +123,10 @@ def _told(done: dict[str, Any]) -> str:
         "of it runs there any more"
         for run in done["other_hosts"]
     ]
+    lines += [f"left alone: {each}" for each in done["busy"]]
     lines += [f"trouble: {trouble}" for trouble in done["troubles"]]
-    lines.append(f"{len(done['logged'])} logged, {done['waiting']} waiting, {len(done['closed'])} closed")
+    busy = f", {len(done['busy'])} left alone" if done["busy"] else ""
+    lines.append(f"{len(done['logged'])} logged, {done['waiting']} waiting, {len(done['closed'])} closed{busy}")
     return "\n".join(lines) + "\n"
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from weakref import ref
 
 import numpy as np
 
 from glyphrank.grouping import Grouping, groups_of
 from glyphrank.intervals import Interval, intervals, slice_interval, tail_share
+from glyphrank.last_values import LastValue
 from glyphrank.metrics import Protocol, per_query, prefix
 from glyphrank.records import BoolArray, Direction, Ranks, Task
 from glyphrank.ties import Numbers
+
+_last: dict[Direction, LastValue[tuple[ref[Task], Grouping]]] = {direction: LastValue() for direction in Direction}
+"""The groups of the last task: a run asks for them several times, and the cells of a sweep share it."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Uncertainty:
 
 def groupings_of(task: Task, protocol: Protocol, directions: Iterable[Direction]) -> dict[Direction, Grouping]:
     """Which queries (items, where they ask) are resampled and tested together, as `protocol.group` says."""
-    return {direction: groups_of(task, direction, protocol.group) for direction in directions}
+    return {direction: _grouping(task, direction, protocol.group) for direction in directions}
 
 
 def uncertainty(
@@ -87,6 +92,12 @@ def notes_of_groups(groupings: Mapping[Direction, Grouping], counts: Mapping[str
         if grouping.note:
             notes.append(f"{start}{grouping.note} (metrics.group={group})")
     return notes
+
+
+def _grouping(task: Task, direction: Direction, group: str) -> Grouping:
+    last = _last[direction]
+    last.keep_if(lambda found: found[0]() is task)
+    return last.get(group, lambda: (ref(task), groups_of(task, direction, group)))[1]
 
 
 def _members(query_ids: Iterable[str], of_asker: Mapping[str, str]) -> dict[str, BoolArray]:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from command import corpus, glyphrank
-from postgres import ADMIN_PASSWORD, DATABASE_PASSWORD, compose, database, filled, team_server
+from postgres import ADMIN_PASSWORD, DATABASE_PASSWORD, compose, database, filled, surroundings, team_server
 
 PEOPLE = {"mina": "mina-word-8Rt3vB", "jun": "jun-word-5Hs6nC"}
 SECRETS = (ADMIN_PASSWORD, DATABASE_PASSWORD, *PEOPLE.values())
@@ -178,6 +178,15 @@ def test_the_compose_file_starts_what_mlflow_has() -> None:
     assert named - {"./basic_auth.ini"} == set(read["volumes"])
     assert service["depends_on"]["database"]["condition"] == "service_healthy"
     assert all("healthcheck" in part for part in (service, store))
+
+
+@pytest.mark.parametrize("more", [{}, {"AWS_DEFAULT_REGION": "ap-northeast-2"}])
+def test_the_compose_file_sets_nothing_to_an_empty_text(more: dict[str, str]) -> None:
+    asked = ("DATABASE_PASSWORD", "ADMIN_PASSWORD", "SECRET_KEY", "ALLOWED_HOSTS", "ALLOWED_ORIGINS")
+    for service in compose()["services"].values():
+        told = surroundings(service, {**dict.fromkeys(asked, "given"), **more})
+        assert all(told.values())
+    assert {name for name in told if name.startswith(("AWS", "MLFLOW_S3"))} == more.keys()
 
 
 def test_the_compose_file_holds_no_password_and_refuses_to_start_without() -> None:

@@ -56,6 +56,13 @@ def filled(text: str, settings: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(value, text)
 
 
+def surroundings(service: Mapping[str, Any], settings: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a service; what the file names without a value is passed through, or not set at all."""
+    given: dict[str, str | None] = service["environment"]
+    told = {name: settings.get(name) if text is None else filled(text, settings) for name, text in given.items()}
+    return {name: text for name, text in told.items() if text is not None}
+
+
 @contextmanager
 def database() -> Iterator[Database]:
     """A cluster that is made and thrown away; the test is skipped where there is no PostgreSQL."""
@@ -90,7 +97,7 @@ def team_server(folder: Path, store: Database) -> Iterator[int]:
         "SECRET_KEY": "for-tests-only",
     }
     service = compose()["services"]["server"]
-    told = {name: filled(value, settings) for name, value in service["environment"].items()}
+    told = surroundings(service, settings)
     own = {"PGHOST": "127.0.0.1", "PGPORT": str(store.port), "PGDATABASE": store.name, "PGUSER": store.user}
     own["MLFLOW_AUTH_CONFIG_PATH"] = str(DEPLOY / "basic_auth.ini")
     command = [sys.executable, "-m", *(filled(word, settings) for word in service["command"])]

@@ -135,7 +135,10 @@ def test_start_in_a_deleted_experiment_is_refused(outputs: Path, tmp_path: Path)
     client = client_of(outputs)
     client.delete_experiment(client.create_experiment("deleted"))
     with (
-        pytest.raises(ConfigError, match=r"the experiment 'deleted' .* was deleted; restore it"),
+        pytest.raises(
+            ConfigError,
+            match=r"'deleted' .* was deleted; .*MLFLOW_TRACKING_URI=sqlite:///.* mlflow experiments restore -x \d+$",
+        ),
         Local("deleted").start(start_in(tmp_path), runtime_in(outputs)),
     ):
         pass

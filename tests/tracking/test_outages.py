@@ -29,7 +29,8 @@ EXPERIMENT = b'{"experiment": {"experiment_id": "1", "lifecycle_stage": "active"
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run asks its store, also just after another failed; and no time is MLflow's own to be imported."""
     load_client("http://")
-    monkeypatch.setattr("glyphrank.tracking.run._PAUSE_SECONDS", 0)
+    monkeypatch.setattr("glyphrank.tracking.outage.PAUSE_SECONDS", 0)
+    monkeypatch.setattr("glyphrank.tracking.outage._failures", {})
 
 
 @contextmanager
@@ -96,8 +97,10 @@ def test_run_whose_store_cannot_be_used_goes_on_at_once_and_is_kept(
     (line,) = errors(caplog)
     assert line.startswith("낱말 1 is not in MLflow yet: ")
     assert cause in line
+    line, _, advice = line.partition("\n")
     assert len(line) < 250
     assert line.endswith("the run goes on, and 'glyphrank sync' logs it later")
+    assert "tracking=local" in advice or "it names no" in cause
     (record,) = records(tmp_path)
     assert (record["status"], record["experiment"]) == ("FINISHED", "x")
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
@@ -107,12 +110,34 @@ def test_run_whose_store_cannot_be_used_goes_on_at_once_and_is_kept(
 def test_store_that_has_just_failed_is_not_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("glyphrank.tracking.run._PAUSE_SECONDS", 30)
+    monkeypatch.setattr("glyphrank.tracking.outage.PAUSE_SECONDS", 30)
     with mute() as uri:
         goes_on(Server("x", uri), tmp_path / "1")
         assert goes_on(Server("x", uri), tmp_path / "2") < 2
     assert len(errors(caplog)) == 1
     assert "which failed just now" in caplog.text
+
+
+def test_store_that_goes_mute_costs_its_seconds_once(
+    guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, value in LIMITS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("glyphrank.tracking.outage.PAUSE_SECONDS", 30)
+    tracker, outputs = Server("muted", guard.uri), runtime_in(tmp_path / "outputs")
+    with tracker.start(start_in(tmp_path), outputs) as parent, tracker.start(start_in(tmp_path), outputs) as run:
+        guard.silent.set()
+        run.log(report_with(), run_folder(tmp_path), reused=False)
+        began = time.monotonic()
+        parent.summarise({"cells": 1.0}, {}, [])
+        goes_on(tracker, tmp_path / "next")
+    sent = send_pending(tmp_path / "outputs")
+    assert time.monotonic() - began < 2
+    assert (sent.waiting, len(sent.troubles), len(records(tmp_path))) == (2, 1, 2)
+    assert len(errors(caplog)) == 2
+    monkeypatch.setattr("glyphrank.tracking.outage.PAUSE_SECONDS", 0)
+    guard.silent.clear()
+    assert send_pending(tmp_path / "outputs").logged == 2
 
 
 def test_run_with_wrong_credentials_goes_on_and_they_are_named_nowhere(
@@ -121,6 +146,10 @@ def test_run_with_wrong_credentials_goes_on_and_they_are_named_nowhere(
     goes_on(Server("x", guard.uri.replace("hush-hush", "hush-wrong")), tmp_path)
     (line,) = errors(caplog)
     assert "401" in line
+    assert "set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD (neither is)" in line
+    assert "Start the server" not in line
+    (trouble,) = send_pending(tmp_path / "outputs").troubles
+    assert "MLFLOW_TRACKING_PASSWORD (neither is)" in trouble
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"hush" not in kept + caplog.text.encode()
 

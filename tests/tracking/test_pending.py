@@ -107,6 +107,34 @@ def test_files_are_those_of_the_run_though_another_has_its_folder_now(tmp_path: 
     assert path.read_text() == '{"metrics": {}}'
 
 
+def test_torn_file_keeps_its_run_where_it_is_nowhere_whole(tmp_path: Path) -> None:
+    keep(tmp_path)
+    (copy,) = (tmp_path / "outputs" / "pending").glob("*/report.json")
+    copy.write_text("{")
+    text = (tmp_path / "one" / "run" / "report.json").read_text()
+    (tmp_path / "one" / "run" / "report.json").write_text("of another run")
+    sent = send_pending(tmp_path / "outputs")
+    assert (sent.logged, sent.waiting) == (0, 1)
+    assert "are not whole, and neither are those that they were copied from: report.json" in sent.troubles[0]
+    (tmp_path / "one" / "run" / "report.json").write_text(text)
+    assert send_pending(tmp_path / "outputs").logged == 1
+    ((path),) = (tmp_path / "outputs" / "mlartifacts").rglob("report.json")
+    assert path.read_text() == text
+    assert pending(tmp_path) == set()
+
+
+def test_end_that_the_store_heard_of_stays_where_the_record_does_not_know_it(tmp_path: Path) -> None:
+    keep(tmp_path)
+    text = record_of(tmp_path).read_text(encoding="utf-8")
+    send_pending(tmp_path / "outputs")
+    record = {**json.loads(text), "status": "RUNNING", "ended": None, "files": {}}
+    record["tags"] |= {"host": "node7", "process": "pid=1"}
+    (tmp_path / "outputs" / "pending" / f"{record['event']}.json").write_text(json.dumps(record))
+    assert send_pending(tmp_path / "outputs", host="node7").logged == 1
+    (stored,) = runs_of(tmp_path / "outputs", "pending")
+    assert (stored.info.status, stored.data.tags.get("error")) == ("FINISHED", None)
+
+
 @pytest.mark.parametrize("step", ["log_batch", "log_inputs", "log_text", "log_artifacts", "set_terminated"])
 def test_sending_that_is_cut_short_goes_on_with_the_same_run(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -133,7 +161,8 @@ def test_record_that_another_process_sends_waits(tmp_path: Path) -> None:
     keep(tmp_path)
     with FileLock(record_of(tmp_path).with_suffix(".lock")):
         sent = send_pending(tmp_path / "outputs")
-    assert (sent.logged, sent.waiting, sent.troubles) == (0, 1, ("one: another process is sending it",))
+    assert (sent.logged, sent.waiting, sent.troubles) == (0, 0, ())
+    assert sent.busy == ("one: another process is sending it",)
     assert send_pending(tmp_path / "outputs").logged == 1
 
 
@@ -232,7 +261,8 @@ def test_run_that_goes_on_waits_and_one_of_another_machine_until_that_is_named(t
     started = (Path("/proc") / str(os.getppid()) / "stat").read_text().rpartition(")")[2].split()[19]
     parents = re.sub(r"started=\d+", f"started={started}", parents)
     path.write_text(text.replace(own_process(), parents), encoding="utf-8")
-    assert send_pending(outputs).troubles == ("낱말 1: it is still running",)
+    sent = send_pending(outputs)
+    assert (sent.waiting, sent.troubles, sent.busy) == (0, (), ("낱말 1: it is still running",))
     path.write_text(text.replace(f'"host": "{socket.gethostname()}"', '"host": "node7"'), encoding="utf-8")
     path.write_text(path.read_text(encoding="utf-8").replace("pid=", "pid=1"), encoding="utf-8")
     (trouble,) = send_pending(outputs).troubles
@@ -265,7 +295,9 @@ def test_run_that_is_discarded_waits_no_more(tmp_path: Path) -> None:
 def test_run_that_cannot_even_be_kept_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "outputs" / "pending").touch()
     keep(tmp_path)
-    assert caplog.text.count("cannot be kept in") == 1
+    assert caplog.text.count("could not be kept in") == 1
+    (trouble,) = send_pending(tmp_path / "outputs").troubles
+    assert "pending cannot be read (Not a directory)" in trouble
 
 
 def test_result_is_told_where_its_run_stands_now(tmp_path: Path) -> None:

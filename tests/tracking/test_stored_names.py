@@ -147,3 +147,8 @@ def test_batches_are_cut_by_number_and_by_size() -> None:
     large = ["a" * 200_000, "b" * 200_000, "c" * 200_000, "d" * 900_000, "e"]
     assert [len(batch) for batch in batches(large, 100, len)] == [2, 1, 1, 1]
     assert list(batches([], 100, json.dumps)) == []  # type: ignore[arg-type]
+
+
+def test_group_of_which_nothing_is_chosen_is_no_parameter() -> None:
+    choices = {"experiment": None, "model": "null", "encoder@lexical": "none"}
+    assert parameters(choices, {"k": 1}, ()) == {"lexical": "none"}  # type: ignore[arg-type]  # as Hydra gives them

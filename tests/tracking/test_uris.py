@@ -6,8 +6,9 @@ import pytest
 
 from glyphrank.errors import ConfigError
 from glyphrank.known_secrets import remember
+from glyphrank.redaction import redact_text
 from glyphrank.tracking.server import Server
-from glyphrank.tracking.uris import full_uri, remember_uri, shown_uri
+from glyphrank.tracking.uris import full_uri, remember_environment, remember_uri, shown_uri
 from tracked_runs import runtime_in, start_in
 
 
@@ -69,6 +70,21 @@ def test_uri_is_shown_alike_whatever_secrets_are_known() -> None:
     before = shown_uri(uri)
     remember(["sesame-street"])
     assert shown_uri(uri) == before == "http://sesame-street.example.org/x"
+
+
+@pytest.mark.parametrize("where", ["uri", "environment"])
+def test_password_of_a_uri_is_hidden_as_it_is_written_and_as_it_is_meant(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:  # case L15
+    uri = "postgresql://kim:hush%40hush@host/db"
+    if where == "uri":
+        remember_uri(uri)
+    else:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+        monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "sesame-street")
+        remember_environment()
+        assert redact_text("the bare sesame-street") == "the bare <redacted>"
+    assert redact_text("refused hush%40hush and hush@hush") == "refused <redacted> and <redacted>"
 
 
 def test_full_uri_is_that_of_the_process_or_the_environment_for_the_same_store(

@@ -19,6 +19,7 @@ import yaml
 
 from glyphrank.errors import DataError
 from glyphrank.identity import digest_file
+from glyphrank.last_values import LastValue
 from glyphrank.outcome import Report
 from glyphrank.records import Direction, IntArray, Ranks
 from glyphrank.report.mteb import write_mteb
@@ -38,6 +39,10 @@ COMPARED = (REPORT, QUERIES, RANKS)
 CHECKSUMS, LOGGED = "checksums.json", "runs.jsonl"
 
 logger = logging.getLogger(__name__)
+
+_last_config: LastValue[tuple[Mapping[str, object], str]] = LastValue()
+_last_report: LastValue[tuple[Report, str]] = LastValue()
+"""The texts of what was written last, which goes to several places."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +149,13 @@ def keep(results: Path, result: Result, further: Iterable[str] = ()) -> Path:
     return place
 
 
+def config_text(config: Mapping[str, object]) -> str:
+    """A resolved configuration as `config.yaml` holds it. The very same mapping is taken to be unchanged."""
+    _last_config.keep_if(lambda last: last[0] is config)
+    _, text = _last_config.get("config", lambda: (config, _yaml_text(config)))
+    return text
+
+
 def deliver(results: Path, report: Report, folder: Path, orders: Mapping[str, IntArray] | None = None) -> None:
     """Puts a stored result's files into a run's own folder; those that are written of the report are of this very run.
 
@@ -193,11 +205,19 @@ def _limits(stored: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, flo
 
 
 def _write_report(place: Path, report: Report) -> None:
-    config = yaml.safe_dump(dict(report.config), allow_unicode=True, sort_keys=False)
-    _replace(place / CONFIG, lambda path: path.write_text(config, encoding="utf-8"))
+    _last_report.keep_if(lambda last: last[0] is report)
+    _, text = _last_report.get("report", lambda: (report, _report_text(report)))
+    _replace(place / CONFIG, lambda path: path.write_text(config_text(report.config), encoding="utf-8"))
     _replace(place / MTEB, lambda path: write_mteb(path, report))
-    text = json.dumps(asdict(report), ensure_ascii=False, indent=2, allow_nan=False)
-    _replace(place / REPORT, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+    _replace(place / REPORT, lambda path: path.write_text(text, encoding="utf-8"))
+
+
+def _yaml_text(config: Mapping[str, object]) -> str:
+    return str(yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False))
+
+
+def _report_text(report: Report) -> str:
+    return json.dumps(asdict(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 _replace = partial(replace_whole, durable=False)

@@ -12,7 +12,8 @@ from pathlib import Path
 from glyphrank.identity import digest_text
 from glyphrank.known_secrets import hide
 from glyphrank.outcome import Report
-from glyphrank.redaction import REDACTED, redact_folder, redact_text
+from glyphrank.redacted_files import redact_folder
+from glyphrank.redaction import REDACTED, redact_text
 from glyphrank.tracking.names import stored_name
 from glyphrank.tracking.numbers import is_complete, numbers, report_tags
 from glyphrank.tracking.origin import TAG_LIMIT

@@ -5,10 +5,7 @@ from __future__ import annotations
 import glob
 import logging
 import os
-import shlex
-import shutil
 import sqlite3
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -16,6 +13,7 @@ from pathlib import Path
 
 from glyphrank.errors import ConfigError
 from glyphrank.tracking.client import Client, connect
+from glyphrank.tracking.logins import dashboard_of
 from glyphrank.tracking.store import Store, find_experiment, make_experiment, opened
 
 _log = logging.getLogger(__name__)
@@ -53,7 +51,7 @@ def open_database(path: Path, experiment: str, artifacts: Path) -> Store:
             with _locked(path):
                 experiment_id = make_experiment(client, experiment, str(path), artifacts.as_uri())
         _warn_of_other_artifacts(client, experiment_id, artifacts)
-        return Store(client, experiment, experiment_id, str(path), _dashboard(uri), remote=False)
+        return Store(client, experiment, experiment_id, str(path), dashboard_of(uri), remote=False)
 
     advice = "Move the file away or choose another folder with paths.outputs=..., or tracking=none."
     return opened(str(path), advice, open_it, remote=False)
@@ -153,8 +151,3 @@ def _warn_of_other_artifacts(client: Client, experiment_id: str, artifacts: Path
             location,
             artifacts.as_uri(),
         )
-
-
-def _dashboard(uri: str) -> str:
-    mlflow = ["mlflow"] if shutil.which("mlflow") else [sys.executable, "-m", "mlflow"]
-    return shlex.join([*mlflow, "ui", "--backend-store-uri", uri])

@@ -8,8 +8,9 @@ from typing import Any
 
 from glyphrank.tracking.client import bounded
 from glyphrank.tracking.content import Files
-from glyphrank.tracking.kept import WAITS, Record
+from glyphrank.tracking.kept import RUNNING, WAITS, Record
 from glyphrank.tracking.origin import EVENT, KIND, PARENT, PARENT_EVENT, RUN_NAME, SWEEP
+from glyphrank.tracking.outage import limits
 from glyphrank.tracking.sending import send_content, send_entries
 from glyphrank.tracking.store import Store, StoreDownError
 
@@ -28,7 +29,8 @@ def deliver(store: Store, record: Record, files: Sequence[Files]) -> str | None:
     Raises:
         Exception: of many types; the store failed, and the record must stay.
     """
-    with bounded(seconds=20, retries=1) as longest:
+    seconds, retries = limits(store.name)
+    with bounded(seconds, retries) as longest:
         found = store.in_time(longest, lambda: _found(store, record.event))
         run = found or store.in_time(longest, lambda: _made(store, record))
         if run.info.lifecycle_stage == "deleted":
@@ -96,13 +98,16 @@ def _yield_to_another(store: Store, run_id: str, event: str) -> None:
 
 
 def _end(store: Store, run: Any, record: Record) -> None:
-    """A run whose end nobody saw has no time of it either."""
+    """A run whose end nobody saw has no time of it either; what the store heard of its end then stays."""
     client, run_id = store.client, run.info.run_id
-    if record.error:
+    heard = record.ended is None and run.info.status != RUNNING
+    if record.error and not heard:
         client.set_tag(run_id, "error", record.error)
     if "log_error" in run.data.tags:
         with suppress(Exception):  # it is there or gone: a second process may send the same record
             client.delete_tag(run_id, "log_error")
+    if heard:
+        return
     if record.ended is None:
         client.update_run(run_id, status=record.status)
     else:

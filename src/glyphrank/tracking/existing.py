@@ -11,7 +11,7 @@ from urllib.parse import quote
 from glyphrank.errors import ConfigError
 from glyphrank.tracking.client import Client, connect, load_client
 from glyphrank.tracking.store import opened
-from glyphrank.tracking.uris import check_form, check_host, shown_uri
+from glyphrank.tracking.uris import check_form, check_host, remember_uri, shown_uri
 
 _SQLITE = "sqlite:///"
 _ADVICE = "Is it the right one? See --store, --outputs and MLFLOW_TRACKING_URI."
@@ -54,6 +54,7 @@ def open_existing(store: str) -> Existing:
     uri, name = _uri(store), shown_store(store)
     check_form(uri, "the store")
     if not uri.startswith("sqlite"):
+        remember_uri(uri)
 
         def open_it() -> Client:
             check_host(uri)

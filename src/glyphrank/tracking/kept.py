@@ -11,22 +11,22 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from glyphrank.tracking.content import Content, Files
-from glyphrank.whole_files import TEMPORARY, replace_whole
+from glyphrank.tracking.kept_files import files_folder, keep_file, locked
+from glyphrank.whole_files import TEMPORARY, allocate, replace_whole
 
 PENDING = "pending"
 """The folder of the records in the folder of outputs."""
 WAITS = "pending:"
 """How the id of a run begins that no store has named yet; its event follows."""
 RUNNING = "RUNNING"
-_COPIED = 1 << 20
-"""Bytes up to which a file is copied; a larger one, which nobody writes in place, is linked."""
+_LOCK_SECONDS = 5
+_SPARE, _SPARE_BYTES = ".spare", 1 << 15
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +54,8 @@ class Record:
         run_id: in the store, where that named it before it failed; else empty.
         content: None until there is something to tell, and where the store has it already.
         cause: why the run waits, without secrets.
+        files: name among the run's files -> `size` in bytes, `sha256` and `source` of what was kept under it. The
+            source, an absolute path, is empty where it would tell a secret.
     """
 
     event: str
@@ -71,6 +73,7 @@ class Record:
     run_id: str = ""
     content: Content | None = None
     cause: str = ""
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -81,14 +84,25 @@ class Record:
 class Keeper:
     """A run's record: in memory until `keep`, from then on also in a folder, where `glyphrank sync` finds it.
 
-    What cannot be written is told in one error line and never raises.
+    What cannot be written never raises.
+
+    Attributes:
+        trouble: why the record could not be written when that was last tried; empty where it was.
     """
 
     def __init__(self, folder: Path, record: Record) -> None:
         self.record = record
         self.kept = False
-        self._folder = folder
-        self._told = False
+        self.trouble = ""
+        self.folder = folder
+        self._spare = folder / f".{record.event}{_SPARE}"
+
+    @property
+    def later(self) -> str:
+        """What becomes of a run that its store does not take, as the end of a sentence."""
+        if not self.trouble:
+            return "'glyphrank sync' logs it later"
+        return f"it cannot be kept in {self.folder} ({self.trouble}): make room there before it ends"
 
     def note(self, **changes: Any) -> None:
         """Replaces fields of the record."""
@@ -102,45 +116,86 @@ class Keeper:
         self.note(cause=cause)
 
     def add(self, content: Content, files: Sequence[Files]) -> None:
-        """Adds what the run has told, with copies of its files, which others may replace before they are sent."""
+        """Adds what the run has told, with copies of its files, which others may replace before they are sent.
+
+        A copy that cannot be made, on a full disk, is looked for where it was to be made of when the record is sent.
+        """
         before = self.record.content
         if before is not None:
             told = {name: {**getattr(before, name), **getattr(content, name)} for name in ("metrics", "tags", "texts")}
             dataset, complete = content.dataset or before.dataset, content.complete or before.complete
             content = Content(at=content.at, dataset=dataset, complete=complete, **told)
-        try:
+        with locked(self.folder, self.record.event, _LOCK_SECONDS):
+            sent = self.kept and not self.trouble and not _path(self.folder, self.record.event).exists()
+            kept = {} if sent else dict(self.record.files)  # a record that was sent takes its files with it
             for each in files:
-                for name, path in each.listed().items():
-                    _keep_file(path, files_folder(self._folder, self.record.event) / name)
-        except OSError as error:
-            self._complain(error)
-            content = replace(content, complete="")
-        self.note(content=content)
+                try:
+                    for name, path in each.listed().items():
+                        kept[name] = keep_file(path, files_folder(self.folder, self.record.event) / name)
+                except OSError as error:
+                    _log.error("%s of %s cannot be read: %s", each.path, self.record.name, error.strerror or error)
+                    content = replace(content, complete="")
+            self.note(content=content, files=kept)
 
     def forget(self) -> None:
         """Removes the record and the files: the run came to nothing, or its store has all of it."""
         self.kept = False
-        _remove(self._folder, self.record.event)
+        _remove(self.folder, self.record.event)
+
+    def tell_if_lost(self, finished: bool) -> None:
+        """One error line at the end of a run that is neither in its store nor kept.
+
+        Args:
+            finished: whether it has a result, which the same command would find.
+        """
+        if self.kept and self.trouble:
+            again = ", which is logged then from the stored result" if finished else ""
+            message = (
+                "%s is not in MLflow, and could not be kept in %s (%s): make room, and run the same command again%s"
+            )
+            _log.error(message, self.record.name, self.folder, self.trouble, again)
 
     def _write(self) -> None:
+        """On a full disk the room that was set aside is given up for it: how a run ended is not to be lost."""
+        self.trouble = ""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(asdict(self.record), ensure_ascii=False, indent=1) + "\n"
-            path = _path(self._folder, self.record.event)
-            replace_whole(path, lambda new: new.write_text(text, encoding="utf-8"))
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                self._replace()
+                self._set_aside()
+            except OSError:
+                if not self._spare.exists():
+                    raise
+                self._spare.unlink()
+                self._replace()
         except OSError as error:
-            self._complain(error)
+            self.trouble = error.strerror or str(error)
 
-    def _complain(self, error: OSError) -> None:
-        if not self._told:
-            message = "%s cannot be kept in %s for MLflow (%s); its results lie on disk"
-            _log.error(message, self.record.name, self._folder, error.strerror or error)
-        self._told = True
+    def _replace(self) -> None:
+        text = json.dumps(asdict(self.record), ensure_ascii=False, indent=1) + "\n"
+        path = _path(self.folder, self.record.event)
+        replace_whole(path, lambda new: new.write_text(text, encoding="utf-8"))
+
+    def _set_aside(self) -> None:
+        if self.record.ended is None and not self._spare.exists():
+            with suppress(OSError), self._spare.open("wb") as file:
+                allocate(file, _SPARE_BYTES)
+        elif self.record.ended is not None:
+            with suppress(OSError):
+                self._spare.unlink(missing_ok=True)
 
 
 def waiting(folder: Path) -> Iterator[str]:
-    """Events of the records in a folder, oldest first."""
-    paths = [path for path in folder.glob("*.json") if not path.name.startswith(".")]
+    """Events of the records in a folder, oldest first; none where there is nothing of that name.
+
+    Raises:
+        OSError: what is there is no folder, or cannot be read.
+    """
+    try:
+        found = list(folder.iterdir())
+    except FileNotFoundError:
+        found = []
+    paths = [path for path in found if path.suffix == ".json" and not path.name.startswith(".")]
     stamped = []
     for path in paths:
         with suppress(OSError):
@@ -187,26 +242,12 @@ def settle(folder: Path, event: str, sent: bytes) -> bool:
     return True
 
 
-def files_folder(folder: Path, event: str) -> Path:
-    """Where the files of a waiting run lie, under the names that they have among the run's files."""
-    return folder / event
-
-
 def _remove(folder: Path, event: str) -> None:
     with suppress(OSError):
         _path(folder, event).unlink(missing_ok=True)
+        (folder / f".{event}{_SPARE}").unlink(missing_ok=True)
     shutil.rmtree(files_folder(folder, event), ignore_errors=True)
 
 
 def _path(folder: Path, event: str) -> Path:
     return folder / f"{event}.json"
-
-
-def _keep_file(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.unlink(missing_ok=True)
-    if source.stat().st_size > _COPIED:
-        with suppress(OSError):  # another file system, or one without links
-            replace_whole(target, lambda new: os.link(source, new), durable=False)
-            return
-    replace_whole(target, partial(shutil.copyfile, source), durable=False)

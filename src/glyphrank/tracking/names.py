@@ -54,12 +54,14 @@ def parameters(
     """Stored name -> stored value: the choices first, under the name of their slot, then the flattened config.
 
     Args:
-        choices: e.g. `{"encoder@lexical": "bm25_words"}`, which becomes `lexical`.
+        choices: e.g. `{"encoder@lexical": "bm25_words"}`, which becomes `lexical`; null, Hydra's word for a group of
+            which nothing is chosen, is left out.
         config: nested; its node `hydra` is left out. A leaf whose name is taken by a choice is told from it by
             `config.` in front, and left out where it only says that the choice is none.
         only: of the config, what has one of these names or stands below it; None: all.
     """
-    entries = {stored_name(slot.rpartition("@")[2]): stored_value(choice) for slot, choice in choices.items()}
+    chosen = {slot: choice for slot, choice in choices.items() if choice not in (None, "null")}
+    entries = {stored_name(slot.rpartition("@")[2]): stored_value(choice) for slot, choice in chosen.items()}
     for path, value in _leaves({key: value for key, value in config.items() if key != "hydra"}, ()):
         # a dot inside a key would make {"a.b": 1} and {"a": {"b": 1}} the same parameter
         name = _limited(".".join(_escape(step, "./") for step in path), path)

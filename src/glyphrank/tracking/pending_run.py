@@ -43,3 +43,4 @@ class PendingRun(EndedOnce):
     def finish(self, status: str, why: str) -> None:
         """Keeps the status."""
         self._keeper.note(status=status, error=why, ended=now())
+        self._keeper.tell_if_lost(finished=status == "FINISHED" and self._keeper.record.content is not None)

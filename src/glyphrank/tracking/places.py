@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 from glyphrank.tracking.client import Client, connect, load_client
 from glyphrank.tracking.database import open_database
 from glyphrank.tracking.kept import PENDING, Kind, Record
+from glyphrank.tracking.logins import check_login, dashboard_of, is_database
 from glyphrank.tracking.store import Store, StoreDownError, make_experiment, opened
-from glyphrank.tracking.uris import check_form, check_host, full_uri, remember_uri, shown_uri
+from glyphrank.tracking.uris import check_form, check_host, full_uri, remember_environment, remember_uri, shown_uri
 
 _log = logging.getLogger(__name__)
 _SQLITE = "sqlite:///"
@@ -23,6 +24,10 @@ T = TypeVar("T")
 _stores: dict[tuple[Kind, str, str], tuple[Store, object]] = {}
 """Open stores of this process, each with its place's stamp."""
 _ADVICE = "Start the server (mlflow server --port 5000), correct tracking.uri, or use tracking=local or tracking=none."
+_DATABASE_ADVICE = (
+    "Is it running, are its name and the user's password right (PGPASSWORD, or in tracking.uri)? createdb makes one. "
+    "Or use tracking=local or tracking=none."
+)
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ def with_store(place: Place, work: Callable[[Store], T]) -> T:
 
 def local_place(outputs: Path, experiment: str) -> Place:
     """The SQLite file in a folder of outputs, with the runs' files beside it."""
+    remember_environment()
     outputs = outputs.absolute()
     path = outputs / "mlflow.db"
     return Place(
@@ -94,6 +100,7 @@ def remote_place(uri: str, experiment: str, launched_from: Path, outputs: Path) 
     uri = uri.strip().rstrip("/") if uri.strip().startswith("http") else uri.strip()
     check_form(uri)
     pending = outputs.absolute() / PENDING
+    remember_uri(uri)
     if uri.startswith("sqlite"):
         path = (launched_from / uri.removeprefix(_SQLITE)).absolute()
         artifacts = path.parent / "mlartifacts"
@@ -105,13 +112,13 @@ def remote_place(uri: str, experiment: str, launched_from: Path, outputs: Path) 
             lambda: open_database(path, experiment, artifacts),
             lambda: _file_stamp(path),
         )
-    remember_uri(uri)
+    artifacts = outputs.absolute() / "mlartifacts"
     return Place(
         Kind.server,
         shown_uri(uri),
         experiment,
         pending,
-        lambda: _open_server(uri, experiment),
+        lambda: _open_database(uri, experiment, artifacts) if is_database(uri) else _open_server(uri, experiment),
         lambda: uri,
     )
 
@@ -144,7 +151,6 @@ def _open_server(uri: str, experiment: str) -> Store:
     name = shown_uri(uri)
 
     def open_it() -> Store:
-        check_host(uri)
         client = connect(uri)
         experiment_id = make_experiment(client, experiment, name, None)
         _warn_of_local_artifacts(client, experiment_id, name)
@@ -156,10 +162,36 @@ def _open_server(uri: str, experiment: str) -> Store:
     return opened(name, _ADVICE, open_it, remote=True)
 
 
+def _open_database(uri: str, experiment: str, artifacts: Path) -> Store:
+    """A database takes the numbers of runs and no files: those of a new experiment go to the outputs of this machine.
+
+    MLflow itself would put them into `./mlruns` of the folder of launch.
+    """
+    name = shown_uri(uri)
+
+    def open_it() -> Store:
+        check_host(uri)
+        check_login(uri)
+        client = connect(uri)
+        experiment_id = make_experiment(client, experiment, name, artifacts.as_uri())
+        location = str(client.get_experiment(experiment_id).artifact_location)
+        if urlsplit(location).scheme in ("", "file"):
+            _log.warning(
+                "%s takes the numbers of runs; their files stay in %s, a folder of this machine alone. A server over "
+                "the database keeps both for everybody: see deploy/README.md, and choose a new tracking.experiment",
+                name,
+                location,
+            )
+        return Store(client, experiment, experiment_id, name, dashboard_of(name), remote=True)
+
+    load_client(uri)
+    return opened(name, _DATABASE_ADVICE, open_it, remote=True)
+
+
 def _warn_of_local_artifacts(client: Client, experiment_id: str, name: str) -> None:
     """A server without an artifact store of its own hands out a path, which each client takes as one of its own."""
     location = str(client.get_experiment(experiment_id).artifact_location)
-    if name.startswith("http") and urlsplit(location).scheme in ("", "file"):
+    if urlsplit(location).scheme in ("", "file"):
         _log.warning(
             "%s keeps artifacts in %s, a path of this machine as well as of the server's: unless both are one, the "
             "dashboard will not show them; start the server with --serve-artifacts and a new experiment",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +12,7 @@ from pathlib import Path
 from glyphrank.known_secrets import hide
 from glyphrank.outcome import Report
 from glyphrank.redaction import REDACTED, redact
-from glyphrank.tracking import TrackedRun
+from glyphrank.tracking import TrackedRun, outage
 from glyphrank.tracking.client import bounded
 from glyphrank.tracking.content import Content, Files, content_of, now, run_files, summary_files, summary_of
 from glyphrank.tracking.delivery import join_parent, parent_tags
@@ -27,15 +25,11 @@ from glyphrank.tracking.pending_run import PendingRun
 from glyphrank.tracking.places import Place, with_store
 from glyphrank.tracking.sending import send_content, send_entries
 from glyphrank.tracking.start import Start
-from glyphrank.tracking.store import Store, StoreDownError, cause_of, named, opened
+from glyphrank.tracking.store import Store, StoreDownError, cause_of, is_outage, named, opened
 
 _log = logging.getLogger(__name__)
 _WITHOUT = "Is it writable? Use tracking=none to run without it."
-_LATER = "'glyphrank sync' logs it later"
 _END_SECONDS = 10
-_PAUSE_SECONDS = 30
-_down: dict[str, tuple[float, str]] = {}
-"""Store -> when it failed last in this process, and why."""
 
 
 @contextmanager
@@ -74,20 +68,23 @@ def _begun(place: Place, start: Start, interruptions: Interruptions) -> MlflowRu
     if start.off_host and place.kind is not Kind.server:
         interruptions.hold()
         return PendingRun(keeper, "it may run on another machine than the one where its store's file lies")
-    since, cause = _down.get(place.store, (-math.inf, ""))
-    if place.kind is Kind.server and time.monotonic() - since < _PAUSE_SECONDS:
-        _log.warning("%s is not in MLflow yet, which failed just now; %s", start.name, _LATER)
+    cause = outage.just_failed(place.store) if place.kind is Kind.server else None
+    if cause is not None:
         interruptions.hold()
-        return PendingRun(keeper, cause)
+        pending = PendingRun(keeper, cause)
+        _log.warning("%s is not in MLflow yet, which failed just now; %s", start.name, keeper.later)
+        return pending
     try:
         run = with_store(place, lambda store: _created(store, keeper, interruptions))
     except StoreDownError as error:
-        cause = str(error).splitlines()[0]
-        _log.error("%s is not in MLflow yet: %s; the run goes on, and %s", start.name, cause, _LATER)
-        _down[place.store] = (time.monotonic(), cause)
+        cause, *advice = str(error).splitlines()
+        outage.failed(place.store, cause)
         interruptions.hold()
-        return PendingRun(keeper, cause)
-    _down.pop(place.store, None)
+        pending = PendingRun(keeper, cause)
+        told = "\n".join([f"{cause}; the run goes on, and {keeper.later}", *advice])
+        _log.error("%s is not in MLflow yet: %s", start.name, told)
+        return pending
+    outage.answered(place.store)
     return run
 
 
@@ -126,7 +123,6 @@ class MlflowRun(EndedOnce):
         self._client = store.client
         self._keeper = keeper
         self._troubles: list[str] = []
-        self._failed = -math.inf
         self.dashboard: str | None = store.dashboard
         record = keeper.record
 
@@ -168,13 +164,14 @@ class MlflowRun(EndedOnce):
         """Deletes the run as the dashboard does, so that it can be restored; a failing store is only reported."""
         self._keeper.forget()
         try:
+            self._refuse_if_just_failed()
             with bounded(seconds=3, retries=1) as longest:
                 self._store.in_time(longest, lambda: self._client.delete_run(self._id))
         except Exception as error:  # stores each have their own types
             _log.error("run %s in %s could not be deleted: %s", self._id, self._store.name, cause_of(error))
 
     def finish(self, status: str, why: str) -> None:
-        """Writes the status; at most ten seconds where a server does not answer."""
+        """Writes the status; at most ten seconds where a server does not answer, none where it just did not."""
         self._keeper.note(status=status, error=why, ended=now())
         tags = {"log_error": "; ".join(self._troubles)[:TAG_LIMIT], "error": why}
 
@@ -185,13 +182,17 @@ class MlflowRun(EndedOnce):
                     self._client.set_tag(self._id, name, text)
 
         try:
+            self._refuse_if_just_failed()
             with bounded(seconds=3, retries=1, firm=True):
                 self._store.in_time(_END_SECONDS, send)
         except Exception as failure:  # stores each have their own types; the run's own error must not be hidden
             level = logging.DEBUG if self._keeper.kept else logging.ERROR  # one line a run is enough
             self._keeper.keep(self._keeper.record.cause or cause_of(failure))
+            if is_outage(failure):
+                outage.failed(self._store.name, cause_of(failure))
             message = "run %s could not be ended as %s in %s: %s; %s"
-            _log.log(level, message, self._id, status, self._store.name, cause_of(failure), _LATER)
+            _log.log(level, message, self._id, status, self._store.name, cause_of(failure), self._keeper.later)
+            self._keeper.tell_if_lost(finished=status == "FINISHED" and self._keeper.record.content is not None)
 
     def _send(self, content: Content, files: Sequence[Files]) -> None:
         """Where something before went wrong, `complete` waits with the rest of what is kept."""
@@ -210,19 +211,32 @@ class MlflowRun(EndedOnce):
     def _try(self, send: Callable[[float], None]) -> bool:
         """Sends; a store that fails is reported, and all that the run tells is kept from then on.
 
-        A remote one that has just failed is not asked again for half a minute.
+        A remote one that has just failed, in whatever this process asked of it, is not asked again for half a minute.
         """
-        if self._store.remote and time.monotonic() - self._failed < _PAUSE_SECONDS:
-            return False
+        seconds, retries = outage.limits(self._store.name)
         try:
-            with bounded(seconds=20, retries=1) as longest:
+            self._refuse_if_just_failed()
+            with bounded(seconds, retries) as longest:
                 send(longest)
         except Exception as error:  # stores of artifacts each have their own types; results must not be lost
-            trouble = f"{type(error).__name__}: {cause_of(error)}"
-            self._troubles.append(trouble)
-            self._failed = time.monotonic()
+            told, again = self._keeper.kept, isinstance(error, _JustFailedError)
+            trouble = str(error) if again else f"{type(error).__name__}: {cause_of(error)}"
+            if is_outage(error):
+                outage.failed(self._store.name, cause_of(error))
             self._keeper.keep(trouble)
-            message = "run %s was not logged in full to %s: %s; the run goes on, and %s"
-            _log.error(message, self._id, self._store.name, trouble, _LATER)
+            if not (told and again):
+                self._troubles.append(trouble)
+                message = "run %s was not logged in full to %s: %s; the run goes on, and %s"
+                _log.error(message, self._id, self._store.name, trouble, self._keeper.later)
             return False
+        outage.answered(self._store.name)
         return True
+
+    def _refuse_if_just_failed(self) -> None:
+        cause = outage.just_failed(self._store.name) if self._store.remote else None
+        if cause is not None:
+            raise _JustFailedError(cause)
+
+
+class _JustFailedError(Exception):
+    """Stands for the error that a remote store would give again, perhaps after minutes; its text is that one's."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from typing import TypeVar
 from glyphrank.errors import ConfigError
 from glyphrank.redaction import redact_text
 from glyphrank.tracking.client import Client, bounded, in_time
+from glyphrank.tracking.outage import is_mute
+from glyphrank.tracking.uris import credentials_told
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 4
@@ -24,6 +27,16 @@ _OF_HTTP = re.compile(
 )
 """How MLflow tells that a request failed: `why`, within three layers of names and addresses, or `own` words."""
 _AUTOFLUSH = re.compile(r"^\(raised as a result of Query-invoked autoflush[^)]*\)\s*")
+_OF_A_DRIVER = re.compile(r"^\((?:\w+\.)+\w+\) |\s*\(Background on this error at: \S+\)$")
+"""What SQLAlchemy puts around the words of a database's driver."""
+_REFUSED = re.compile(
+    r"password authentication failed|no password supplied|no pg_hba\.conf entry|Access denied for user"
+    r"|(?:database|role) \S+ does not exist|Unknown database",
+)
+"""What databases say to a client that will never get in as it is."""
+_NO_ENTRY = re.compile(r"error code 40[13]\b|\b40[13] Client Error|\b(?:PERMISSION_DENIED|UNAUTHENTICATED)\b")
+_OTHER_ENTRY = re.compile(r"host header|cross-origin", re.IGNORECASE)
+"""What a server refuses whoever asks; see deploy/README.md."""
 _NEVER_USABLE = ("NoSuchModuleError", "ArgumentError", "UnsupportedModelRegistryStoreURIException")
 """Errors of SQLAlchemy and MLflow that say that there is no such kind of store, which waiting does not mend."""
 
@@ -75,9 +88,10 @@ def find_experiment(client: Client, name: str, store: str) -> str | None:
     if found is None:
         return None
     if found.lifecycle_stage == "deleted":
+        uri = f"sqlite:///{store}" if store.startswith("/") else store
         raise ConfigError(
-            f"the experiment {name!r} in {store} was deleted; restore it "
-            f"(mlflow experiments restore -x {found.experiment_id}) or choose another with tracking.experiment=NAME"
+            f"the experiment {name!r} in {store} was deleted; choose another with tracking.experiment=NAME, or restore "
+            f"it: MLFLOW_TRACKING_URI={shlex.quote(uri)} mlflow experiments restore -x {found.experiment_id}"
         )
     return named(found.experiment_id, store, "experiment")
 
@@ -119,6 +133,8 @@ def make_experiment(client: Client, name: str, store: str, artifacts: str | None
 def opened(store: str, advice: str, work: Callable[[], T], remote: bool) -> T:
     """What `work` returns from a store that is being opened; about 16 s where a remote store does not finish it.
 
+    Half of that where it has been mute before.
+
     A store that is busy for a moment is asked again.
 
     Args:
@@ -133,7 +149,7 @@ def opened(store: str, advice: str, work: Callable[[], T], remote: bool) -> T:
     """
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            with bounded(seconds=4, retries=0) as longest:
+            with bounded(seconds=2 if is_mute(store) else 4, retries=0) as longest:
                 return in_time(4 * longest if remote else None, work)
         except ConfigError:
             raise
@@ -144,16 +160,37 @@ def opened(store: str, advice: str, work: Callable[[], T], remote: bool) -> T:
                 time.sleep(0.2 * attempt)
                 continue
             # the cause is cut off, since its own text may hold the credentials
-            told = _HELD if held else advice
-            never = isinstance(error, ImportError) or type(error).__name__ in _NEVER_USABLE
-            kind = ConfigError if never else StoreDownError
-            raise kind(f"the MLflow store {store} cannot be used: {cause_of(error)}\n{told}") from None
+            cause = cause_of(error)
+            told = f"\n{_HELD}" if held else "" if _NO_ENTRY.search(cause) else f"\n{advice}"
+            kind = ConfigError if _never_usable(error) else StoreDownError
+            raise kind(f"the MLflow store {store} cannot be used: {cause}{told}") from None
     raise StoreDownError(f"the MLflow store {store} is busy\n{_HELD}")
 
 
+def _never_usable(error: Exception) -> bool:
+    """Whether waiting mends nothing: no such kind of store, or a database that refuses this client by its words."""
+    database = type(error).__name__ in ("OperationalError", "ProgrammingError", "InterfaceError", "DatabaseError")
+    if database and _REFUSED.search(str(error)):
+        return True
+    return isinstance(error, ImportError) or type(error).__name__ in _NEVER_USABLE
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether a store cannot be reached, or does not answer, so that whatever else it is asked would fail alike."""
+    if isinstance(error, ConnectionError | TimeoutError) or "timed out" in str(error):
+        return True
+    found = _OF_HTTP.search(str(error))
+    return bool(found and found["why"]) or type(error).__name__ in ("OperationalError", "InterfaceError")
+
+
 def cause_of(error: BaseException) -> str:
-    """What a store's error says, without the SQL statement, the layers of an HTTP client's words, and secrets."""
+    """What a store's error says, without the SQL statement, the layers of an HTTP client's words, and secrets.
+
+    Where a server refuses who asks, it also says what to set.
+    """
     told = _AUTOFLUSH.sub("", str(error)).partition("\n[SQL:")[0].strip() or type(error).__name__
     if found := _OF_HTTP.search(told):
         told = found["why"] or found["own"]
-    return redact_text(told)[:600]
+    told = _OF_A_DRIVER.sub("", _OF_A_DRIVER.sub("", told))
+    refused = _NO_ENTRY.search(told) and not _OTHER_ENTRY.search(told)
+    return redact_text(told)[:600] + (f"; {credentials_told()}" if refused else "")

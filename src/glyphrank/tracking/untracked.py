@@ -10,6 +10,7 @@ from pathlib import Path
 from glyphrank.outcome import Report
 from glyphrank.runtime import Runtime
 from glyphrank.tracking.start import Start
+from glyphrank.tracking.uris import remember_environment
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Untracked:
 
     def start(self, start: Start, runtime: Runtime) -> AbstractContextManager[UntrackedRun]:
         """A run of which no store knows."""
+        remember_environment()
         return _untracked()
 
 

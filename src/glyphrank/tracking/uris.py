@@ -6,11 +6,13 @@ import os
 import re
 import shlex
 import socket
-from urllib.parse import urlsplit
+from collections.abc import Iterator
+from contextlib import suppress
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from glyphrank.errors import ConfigError
 from glyphrank.known_secrets import remember
-from glyphrank.redaction import redact
+from glyphrank.redaction import is_secret, redact
 
 _PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}
 _OF_SQLITE = re.compile(r"sqlite(?:\+\w+)?:|sqlite$", re.IGNORECASE)
@@ -27,9 +29,25 @@ def shown_uri(uri: str) -> str:
 
 
 def remember_uri(uri: str) -> None:
-    """Lets this process find the URI by what is shown of it, and hides the environment's secrets in messages."""
+    """Lets this process find the URI by what is shown of it, and hides its secrets and the environment's."""
     _full[shown_uri(uri).rstrip("/")] = uri
+    remember(_passwords(uri))
+    remember_environment()
+
+
+def remember_environment() -> None:
+    """Hides in messages what MLflow's variables hold, whatever store is used: a component may repeat it."""
     remember(os.environ.get(name, "") for name in _SECRETS)
+    remember(_passwords(os.environ.get("MLFLOW_TRACKING_URI", "").strip()))
+
+
+def credentials_told() -> str:
+    """What a person can set where a server refuses a request, and which of it is set."""
+    given = {name: bool(os.environ.get(name)) for name in ("MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD")}
+    found = [name for name, there in given.items() if there]
+    told = "both are set" if len(found) == 2 else f"only {found[0]} is" if found else "neither is"
+    more = ", MLFLOW_TRACKING_TOKEN is" if os.environ.get("MLFLOW_TRACKING_TOKEN") else ""
+    return f"set {' and '.join(given)} ({told}{more})"
 
 
 def full_uri(shown: str) -> str:
@@ -69,6 +87,15 @@ def check_host(uri: str) -> None:
     port = _PORTS.get(parts.scheme.partition("+")[0])
     if port is not None and parts.hostname:
         socket.create_connection((parts.hostname, parts.port or port), timeout=4).close()
+
+
+def _passwords(uri: str) -> Iterator[str]:
+    """The secrets in a URI, as they are written and as they are meant."""
+    with suppress(ValueError):  # it is none, which another part says
+        parts = urlsplit(uri)
+        queries = parse_qsl(parts.query)
+        for value in (parts.password or "", *(value for name, value in queries if is_secret(name))):
+            yield from (value, unquote(value))
 
 
 def _check_credentials(uri: str, called: str) -> None:
