@@ -43,6 +43,7 @@ LAYERS = {
         "ranked_lists",
         "ranking",
         "resampling",
+        "redacted_files",
         "redaction",
         "repositories",
     }
@@ -54,6 +55,7 @@ LAYERS = {
         "shards",
         "significance",
         "slanted_lines",
+        "slurm_jobs",
         "ties",
         "transcript",
         "windows",
@@ -96,7 +98,8 @@ LAYERS = {
     4: {"builder", "composition", "config", "expected_runs", "expected_scores", "planned_cells", "stored_config"}
     | {"origins", "sweep_config"},
     5: {"__main__", "check", "compare_command", "job", "score_command", "sweep", "sweep_cells"}
-    | {"cache_command", "plan_command", "reproduce_command", "open_sweep", "snapshot", "sync_command"},
+    | {"cache_command", "plan_command", "reproduce_command", "open_sweep", "relaunch", "snapshot"}
+    | {"sync_command"},
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 HEAVY = {
@@ -160,7 +163,7 @@ def test_heavy_packages_are_imported_inside_functions(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_hydra_and_mlflow_stay_in_their_rooms(path: Path) -> None:
     outside = {name.split(".")[0] for name in imports(path)}
-    if unit(path) not in ("composition", "config", "planned_cells", "sweep", "sweep_config", "__main__"):
+    if unit(path) not in ("composition", "config", "planned_cells", "relaunch", "sweep", "sweep_config", "__main__"):
         assert not outside & {"hydra", "omegaconf"}
     if unit(path) != "tracking":
         assert "mlflow" not in outside

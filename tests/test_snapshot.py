@@ -40,14 +40,25 @@ def test_snapshot_has_the_form_of_an_installed_package(tmp_path: Path, sources: 
         *("sources/glyphrank/__init__.py", "sources/glyphrank/ocr/one.py", "sources/glyphrank/conf/config.yaml"),
         *("sources/glyphrank/conf/encoder/a.yaml", "sources/glyphrank/conf/experiment/x.yaml"),
         *("sources/one.py", "sources/two/__init__.py", "sources/two/words.txt"),
-        *("overlays/0/encoder/b.yaml", "overlays/0/one.py"),
+        *("overlays/0/encoder/b.yaml", "overlays/0/one.py", "launched.json"),
     }
 
 
-def test_snapshot_that_is_there_stays_as_it_is(tmp_path: Path, sources: Sources) -> None:
+def test_snapshot_that_is_there_stays_as_it_is_and_says_what_is_newer(
+    tmp_path: Path, sources: Sources, caplog: pytest.LogCaptureFixture
+) -> None:
     make_snapshot(tmp_path / "sweep", sources)
     (tmp_path / "two" / "words.txt").write_text("edited")
     make_snapshot(tmp_path / "sweep", sources)
+    assert caplog.messages == []
+    (tmp_path / "own" / "one.py").write_text("edited")
+    (tmp_path / "conf" / "encoder" / "c.yaml").touch()
+    make_snapshot(tmp_path / "sweep", sources)
+    (said,) = caplog.messages
+    assert "2 files differ since: " in said
+    assert f"{tmp_path}/own/one.py (changed)" in said
+    assert f"{tmp_path}/conf/encoder/c.yaml (added)" in said
+    assert said.endswith(f"remove {tmp_path}/sweep/snapshot to take the new ones")
     assert (tmp_path / "sweep" / "snapshot" / "sources" / "two" / "words.txt").read_text() == "two/words.txt"
 
 

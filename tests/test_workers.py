@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from glyphrank import workers
+from glyphrank.slurm_jobs import SlurmJobs
 from glyphrank.workers import ending_workers, leave_worker, share_cores
 
 JOBLIB = {"_target_": "hydra_plugins.hydra_joblib_launcher.joblib_launcher.JoblibLauncher"}
@@ -81,7 +82,7 @@ def test_signal_ends_workers_before_the_process_that_launched_them(
         for process in started:
             assert process.stdout is not None
             process.stdout.readline()
-        with ending_workers("JoblibLauncher", tmp_path):
+        with ending_workers("JoblibLauncher", SlurmJobs.since_now(tmp_path)):
             with pytest.raises(EndedError):
                 os.kill(os.getpid(), signal.SIGTERM)
             assert [process.wait(10) for process in started] == [-signal.SIGKILL, -signal.SIGTERM]
@@ -94,9 +95,9 @@ def test_signal_ends_workers_before_the_process_that_launched_them(
 @pytest.mark.usefixtures("raising")
 def test_launcher_without_processes_changes_no_signal(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGTERM)
-    with ending_workers("BasicLauncher", tmp_path):
+    with ending_workers("BasicLauncher", SlurmJobs.since_now(tmp_path)):
         assert signal.getsignal(signal.SIGTERM) is before
-    with ending_workers("JoblibLauncher", tmp_path):
+    with ending_workers("JoblibLauncher", SlurmJobs.since_now(tmp_path)):
         assert signal.getsignal(signal.SIGTERM) is not before
     assert signal.getsignal(signal.SIGTERM) is before
 
@@ -104,7 +105,7 @@ def test_launcher_without_processes_changes_no_signal(tmp_path: Path) -> None:
 def test_processes_that_outlive_their_launcher_are_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_POLL", 0.1)
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1)"]) as process:
-        with pytest.raises(EndedError), ending_workers("LocalLauncher", tmp_path):
+        with pytest.raises(EndedError), ending_workers("LocalLauncher", SlurmJobs.since_now(tmp_path)):
             raise EndedError
         assert process.poll() == 0
 
@@ -118,13 +119,20 @@ def test_jobs_of_slurm_are_cancelled_by_a_person_and_go_on_otherwise(
     (tmp_path / "bin" / "scancel").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/cancelled\n')
     (tmp_path / "bin" / "scancel").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
-    for name in ("12_0", "12_1", "12", "%j"):
-        (tmp_path / "jobs" / name).mkdir(parents=True)
-    with ending_workers("SlurmLauncher", tmp_path / "jobs"), suppress(EndedError, KeyboardInterrupt):
+    (tmp_path / "jobs" / "11_0").mkdir(parents=True)  # of a former launch, which may go on
+    with (
+        ending_workers("SlurmLauncher", SlurmJobs.since_now(tmp_path / "jobs")),
+        suppress(EndedError, KeyboardInterrupt),
+    ):
+        for name in ("12_0", "12_1", "12", "%j"):
+            (tmp_path / "jobs" / name).mkdir()
+        (tmp_path / "jobs" / "11_0" / "log").touch()
         os.kill(os.getpid(), number)
     assert word in caplog.text
-    assert "12" in caplog.text
+    assert caplog.messages[0].endswith(" 12")
     assert (tmp_path / "cancelled").exists() == (number == signal.SIGINT)
+    if number == signal.SIGINT:
+        assert (tmp_path / "cancelled").read_text() == "12\n"
 
 
 def test_process_that_is_no_worker_is_not_left() -> None:

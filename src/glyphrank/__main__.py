@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from contextlib import redirect_stderr
+from itertools import islice
 
 from glyphrank import __version__
 
@@ -22,6 +23,12 @@ USAGE = """usage: glyphrank COMMAND ...
 
 glyphrank COMMAND --help explains a command; glyphrank --version tells the version.
 """
+
+_WITH_VALUE = (
+    *("-c", "--cfg", "-p", "--package", "-cp", "--config-path", "-cn", "--config-name", "-cd", "--config-dir"),
+    "--experimental-rerun",
+)
+"""Options of Hydra's that a value follows."""
 
 
 def main() -> int:
@@ -105,14 +112,13 @@ def _run() -> int:
         _say(missing_extra(error) or shortened(error))
         return 1 if sweep and sweep.has_cells else 2
     except Exception as error:
-        if sweep and sweep.has_cells:  # of a launcher that lost a process, or a sweeper that found no result at all
+        if sweep and (sweep.has_cells or sweep.died):  # of a launcher, or a sweeper that found no result at all
             _say(f"the sweep ended before its time: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
             return 1
         if extra := missing_extra(error):
             return _say(extra)
         if isinstance(error, ValueError | OSError) and _raised_by_hydra(error):
-            where = "; check paths.outputs" if isinstance(error, OSError) else ""
-            return _say(f"{error}{where}")
+            return _say(f"{error}{_where() if isinstance(error, OSError) else ''}")
         traceback.print_exc()
         return 1
     return 1 if sweep.lacking else 0
@@ -123,8 +129,28 @@ def _prepare(arguments: list[str]) -> None:
     from glyphrank.composition import register_resolvers
 
     register_resolvers()
-    sys.argv = ["glyphrank run", *arguments]
+    sys.argv = ["glyphrank run", *_options_first(arguments)]
     os.environ["HYDRA_FULL_ERROR"] = "1"
+
+
+def _options_first(arguments: list[str]) -> list[str]:
+    """Hydra takes no option between or behind overrides; `--info` may have a value, and so nothing is moved there."""
+    if any(argument.startswith(("--i", "-i")) for argument in arguments):
+        return arguments
+    options, overrides, rest = [], [], iter(arguments)
+    for argument in rest:
+        if argument.startswith("-"):
+            has_value = any(name.startswith(argument) for name in _WITH_VALUE)  # Hydra takes shortened ones
+            options += [argument, *(islice(rest, 1) if has_value else ())]
+        else:
+            overrides.append(argument)
+    return [*options, *overrides]
+
+
+def _where() -> str:
+    """What to look at where a folder cannot be made: that which a person named, or that of all outputs."""
+    named = [name for name in ("hydra.sweep.dir", "hydra.run.dir") for text in sys.argv if text.startswith(f"{name}=")]
+    return f"; check {' and '.join(named or ['paths.outputs'])}"
 
 
 def _raised_by_hydra(error: Exception) -> bool:

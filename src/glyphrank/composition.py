@@ -131,7 +131,8 @@ def shortened(error: Exception) -> str:
     """Hydra's own message without its traceback, with a hint where a text needs quotes."""
     causes = [str(error)] + ([str(error.__cause__)] if error.__cause__ else [])
     lines = [line for cause in causes for line in cause.splitlines() if line.strip()]
-    message = "\n".join(line for line in lines if not line.strip().startswith(("full_key:", "object_type=")))
+    internal = ("full_key:", "object_type=", "reference_type=")
+    message = "\n".join(line for line in lines if not line.strip().startswith(internal))
     if isinstance(error, OverrideParseException):
         message += "\nText with Hangul, spaces or brackets needs inner quotes: 'key=\"한국어\"'"
     return message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 from glyphrank.builder import BROKEN, Builder, Fault, find_component, fits, raise_for
 from glyphrank.identity import Stamp, stamp_of
 from glyphrank.known_secrets import remember
-from glyphrank.origins import Origins, slot_of
+from glyphrank.origins import Origins, slot_of, telling
 from glyphrank.redaction import is_secret, redact, redact_override
 from glyphrank.run import Run
 from glyphrank.runtime import Runtime
@@ -31,8 +30,6 @@ from glyphrank.tracking.start import Start
 
 _ON_THIS_HOST = (".BasicLauncher", ".JoblibLauncher", ".LocalLauncher")
 """Launchers that are known to start cells on the host of the launching process."""
-_UNNAMED = frozenset(("launch", "paths", "runtime", "tracking"))
-"""Root keys whose overrides are no part of a run's name, which has room for what was measured alone."""
 
 
 @dataclass(frozen=True)
@@ -202,12 +199,6 @@ def _name(choices: Mapping[str, str], overrides: Sequence[str]) -> str:
     slots = ("dataset", "encoder@visual", "encoder@text", "encoder@lexical")
     parts = [choices[slot] for slot in slots if choices.get(slot, "none") != "none"]
     return " ".join([*parts, *telling([text for text in overrides if text.partition("=")[0] not in choices])])
-
-
-def telling(overrides: Sequence[str]) -> list[str]:
-    """Those that say what is measured, for names: without secrets and without the backslashes that Hydra asks for."""
-    counting = [text for text in overrides if re.split(r"[.=]", text.lstrip("+~"))[0] not in _UNNAMED]
-    return [re.sub(r"\\(.)", r"\1", redact_override(override)) for override in counting]
 
 
 def _resolve(config: DictConfig, faults: list[Fault]) -> dict[str, Any]:

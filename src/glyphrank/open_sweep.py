@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glyphrank.launched import changes
-from glyphrank.redaction import redact_file, redact_text
-from glyphrank.report.cells import CELLS, CellRecord, State, launch_folder, read_cells
+from glyphrank.redacted_files import redact_file
+from glyphrank.redaction import redact_text
+from glyphrank.report.cells import CELLS, DIED, CellRecord, State, launch_folder, read_cells, write_cell
 from glyphrank.report.claims import Asked, claimed
 from glyphrank.report.compared import COMPARISON
 from glyphrank.report.plan_table import PLAN
 from glyphrank.report.told_cells import failures_told
+from glyphrank.slurm_jobs import SlurmJobs
 from glyphrank.sweep_cells import summarise
 from glyphrank.tracking import TrackedRun
 from glyphrank.tracking.interruptions import Interruptions, Killed
@@ -53,6 +55,8 @@ class OpenSweep:
         ran: how many cells began in this process.
         lacking: whether a cell failed or never came to an end.
         own: the records of cells of this process, by number.
+        jobs: those of its cells that were given to Slurm; None with another launcher.
+        died: whether the process of a cell was seen to die.
     """
 
     stack: ExitStack
@@ -65,6 +69,8 @@ class OpenSweep:
     ran: int = 0
     lacking: bool = False
     own: dict[int, CellRecord] = field(default_factory=dict)
+    jobs: SlurmJobs | None = None
+    died: bool = False
     concluded: bool = False
 
     def enter(self, folder: Path, launch: str, asked: Asked, launcher: str) -> Path:
@@ -123,7 +129,7 @@ class OpenSweep:
             return
         interrupted = isinstance(error, KeyboardInterrupt | Killed)
         if not interrupted:
-            cells = _settled(cells, error)
+            cells = self._settled(self.folder, cells, error)
         failed = [cell for cell in cells if cell.state is State.failed]
         notes = [] if interrupted else self._unknown(self.folder, cells)
         if error is not None and not interrupted:
@@ -178,6 +184,21 @@ class OpenSweep:
             notes.append(f"left out, for they have not ended, or ended without a word: {', '.join(others)}")
         return notes
 
+    def _settled(self, folder: Path, cells: Sequence[CellRecord], error: BaseException | None) -> list[CellRecord]:
+        """The records, with those of cells as failed that will not end any more; so they are written, and tracked."""
+        from glyphrank.tracking.lost import fail_lost
+
+        jobs_ended = self.jobs is not None and any(cell.state is State.running for cell in cells)
+        jobs_ended = jobs_ended and self.jobs is not None and self.jobs.are_left() is False
+        settled = _settled(cells, error, jobs_ended)
+        lost = [cell for cell, before in zip(settled, cells, strict=True) if cell is not before]
+        for cell in lost:
+            write_cell(folder, cell)
+        if self.outputs is not None and (self.died or any(cell.error == DIED for cell in lost)):
+            gone = {(cell.host, cell.process) for cell in lost if cell.error == DIED}
+            fail_lost(self.tracked.reference, self.outputs, self.launch, gone, DIED)
+        return settled
+
     def settle(self) -> None:
         """Once the parent run has ended: sends what still waits for the store, and says what has to wait longer."""
         sent = self._sent()
@@ -210,8 +231,13 @@ class OpenSweep:
         self.tracked.summarise(metrics, tags, found.files)
 
 
-def _settled(cells: Sequence[CellRecord], error: BaseException | None) -> list[CellRecord]:
-    """The records, with those of cells as failed whose process is no more; it is given a moment to go."""
+def _settled(cells: Sequence[CellRecord], error: BaseException | None, jobs_ended: bool) -> list[CellRecord]:
+    """The records, with those of cells as failed whose process is no more; it is given a moment to go.
+
+    Args:
+        error: what ended the sweep.
+        jobs_ended: whether no process is left on machines that cannot be seen from here.
+    """
     until = time.monotonic() + _SECONDS_TO_DIE
     settled = []
     for cell in cells:
@@ -221,7 +247,7 @@ def _settled(cells: Sequence[CellRecord], error: BaseException | None) -> list[C
         elif cell.state is State.running:
             while (life := life_of(cell.host, cell.process)) is Life.alive and time.monotonic() < until:
                 time.sleep(0.05)
-            if life is Life.dead:
-                cell = replace(cell, state=State.failed, error="its process was killed, or ran out of memory or time")
+            if life is Life.dead or (life is Life.unknown and jobs_ended):
+                cell = replace(cell, state=State.failed, error=DIED)
         settled.append(cell)
     return settled

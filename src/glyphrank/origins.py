@@ -1,11 +1,21 @@
-"""Where a value of the configuration came from, for messages: an override, a choice, an experiment."""
+"""Where a value of the configuration came from, for messages and names: an override, a choice, an experiment."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from glyphrank.redaction import redact_override
+
+_UNNAMED = frozenset(("launch", "paths", "runtime", "tracking"))
+"""Root keys whose overrides are no part of a run's name, which has room for what was measured alone."""
+
+
+def telling(overrides: Sequence[str]) -> list[str]:
+    """Those that say what is measured, for names: without secrets and without the backslashes that Hydra asks for."""
+    counting = [text for text in overrides if re.split(r"[.=]", text.lstrip("+~"))[0] not in _UNNAMED]
+    return [re.sub(r"\\(.)", r"\1", redact_override(override)) for override in counting]
 
 
 def slot_of(path: str, choices: Mapping[str, str]) -> str | None:

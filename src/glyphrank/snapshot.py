@@ -7,6 +7,7 @@ front of all other places where Python looks for modules, and so do the workers,
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import shutil
@@ -14,18 +15,22 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
 
 from glyphrank.composition import LAUNCH
 from glyphrank.errors import ConfigError
-from glyphrank.launched import Sources
+from glyphrank.launched import LAUNCHED, Sources, changes, write_launched
 
 SNAPSHOT = "snapshot"
 """The copy's name in a sweep's folder; in it `sources` and, for every overlay, `overlays/<number>`."""
 STARTED = "GLYPHRANK_SNAPSHOT"
 """Variable that tells the process started again which copy it is to run from."""
+_SHOWN = 5
 _SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "*.pyc")
+
+logger = logging.getLogger("glyphrank")
 
 
 @dataclass
@@ -64,6 +69,7 @@ def make_snapshot(sweep: Path, sources: Sources) -> None:
     """
     final = sweep / SNAPSHOT
     if final.is_dir():
+        _tell_of_changes(final)
         return
     copy = sweep / f".{SNAPSHOT}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
@@ -74,6 +80,7 @@ def make_snapshot(sweep: Path, sources: Sources) -> None:
         shutil.copytree(sources.conf, copy / "sources" / "glyphrank" / "conf", ignore=_SKIPPED)
         for number, overlay in enumerate(sources.overlays):
             _copy_overlay(overlay, copy / "overlays" / str(number), sources)
+        write_launched(copy, sources.places())
         copy.rename(final)
     except (OSError, shutil.Error) as error:
         with suppress(OSError):
@@ -110,6 +117,19 @@ def restart(sweep: Path, launch: str, sources: Sources, searched: Sequence[str],
         LAUNCH: launch,
     }
     return Restart([sys.executable, "-m", "glyphrank", "run", *options, *overrides, *places], environment)
+
+
+def _tell_of_changes(snapshot: Path) -> None:
+    """One warning where the files that were copied differ by now."""
+    differ = changes(snapshot)
+    if differ:
+        taken = datetime.fromtimestamp((snapshot / LAUNCHED).stat().st_mtime).astimezone()
+        more = f" and {len(differ) - _SHOWN} more" if len(differ) > _SHOWN else ""
+        count = "1 file differs" if len(differ) == 1 else f"{len(differ)} files differ"
+        logger.warning(
+            "the sweep runs from the snapshot of %s in %s; %s since: %s%s; remove %s to take the new ones",
+            *(f"{taken:%Y-%m-%d %H:%M}", snapshot.parent, count, ", ".join(differ[:_SHOWN]), more, snapshot),
+        )
 
 
 def _copy_package(place: Path, target: Path, name: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -30,16 +31,29 @@ from glyphrank.job import ended
 from glyphrank.launched import write_launched
 from glyphrank.open_sweep import MULTIRUN, CellsFailedError, OpenSweep
 from glyphrank.planned_cells import plan_of_sweep
-from glyphrank.redaction import redact_file, redact_override, redact_text
+from glyphrank.redacted_files import redact_file
+from glyphrank.redaction import redact_override, redact_text
+from glyphrank.relaunch import surviving
 from glyphrank.report.cells import CellRecord, State, forget_former, write_cell
 from glyphrank.report.claims import Asked, claimed
 from glyphrank.report.plan_table import write_plan
+from glyphrank.slurm_jobs import SlurmJobs, heard
 from glyphrank.snapshot import make_snapshot, restart, runs_from_snapshot
-from glyphrank.sweep_config import asked_of, number_of_cells, parent_of, parts_of, searched, sources_of, stores_apart
+from glyphrank.sweep_config import (
+    asked_of,
+    check_store,
+    is_for_all_cells,
+    number_of_cells,
+    parent_of,
+    parts_of,
+    searched,
+    sources_of,
+    stores_apart,
+)
 from glyphrank.tracking.parents import remember_sweep, write_parent
 from glyphrank.tracking.processes import own_process
 from glyphrank.tracking.untracked import Untracked
-from glyphrank.workers import ending_workers, share_cores
+from glyphrank.workers import ending_workers, orphan_of, outlast, share_cores
 
 _MOST_PLANNED = 100
 """Cells of a sweep that is planned when it begins."""
@@ -54,10 +68,11 @@ class RefusedError(BaseException):
 class Sweep(Callback):
     """What Hydra calls; named in `conf/config.yaml`, pickled into the workers of a launcher.
 
-    Nothing that goes wrong here ends a sweep, but for a folder that is another's.
+    Nothing that goes wrong here ends a sweep, but for a folder that is another's, and what would end every cell.
 
     Attributes:
         began: when the command began, in seconds since 1970.
+        process: number of the launching process.
         folder: the sweep's in the launching process, known once it begins; a cell's own config may name another.
     """
 
@@ -65,6 +80,7 @@ class Sweep(Callback):
         self.launch = launch
         self.began = time.time()
         self.folder: Path | None = None
+        self.process = os.getpid()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """In a worker, which composes the config of its cell next, `conf/` may use what it may use here."""
@@ -75,7 +91,7 @@ class Sweep(Callback):
         """Takes the sweep's folder and opens the parent run, unless `concluding` is not there to end it.
 
         Raises:
-            RefusedError: the folder is another sweep's, or another process launches from it.
+            RefusedError: the folder is another sweep's, another process launches from it, or no cell could be tracked.
             Restart: the sweep is to run from a snapshot, which is there now.
         """
         if _open:
@@ -87,6 +103,7 @@ class Sweep(Callback):
     def on_job_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Records a cell of a sweep as running, and tells the process where the sweep is; a single run leaves none."""
         if config.hydra.mode == RunMode.MULTIRUN:
+            orphan_of(self.process).begin()
             if _open:
                 _open[-1].ran += 1
             remember_sweep(self.launch, self._sweep(config))
@@ -101,6 +118,7 @@ class Sweep(Callback):
             self._record(config, State.finished if finished else State.failed)
             if _open and not finished:
                 _open[-1].lacking = True
+            orphan_of(self.process).end()
 
     def _record(self, config: DictConfig, state: State) -> None:
         hydra, sweep = config.hydra, self._sweep(config)
@@ -144,9 +162,8 @@ def concluding() -> Iterator[OpenSweep]:
         sweep.forget_if_empty()
         sweep.settle()
     except BaseException as error:
-        sweep.conclude(
-            error, refused=isinstance(error, HydraException | OmegaConfBaseException) or bool(missing_extra(error))
-        )
+        of_hydra = isinstance(error, HydraException | OmegaConfBaseException | RefusedError)
+        sweep.conclude(error, refused=of_hydra or bool(missing_extra(error)))
         if isinstance(error, Exception):
             sweep.settle()
         raise
@@ -188,14 +205,34 @@ def _begin(sweep: OpenSweep, config: DictConfig, launch: str) -> Path | None:
         _write_plan(sweep, config, own)
         _open_parent(sweep, config, folder)
     except Exception as error:  # of a store, or of the config; Hydra would warn in its own words
+        if isinstance(error, ConfigError) and is_for_all_cells(config):
+            raise
         logger.error("the sweep has no parent run: %s", str(error).partition("\n")[0] or type(error).__name__)
-    sweep.stack.enter_context(ending_workers(launcher, folder / ".submitit"))  # after the parent run's own handlers
+    _watch_launcher(sweep, config, folder, launcher)
     return folder
+
+
+def _watch_launcher(sweep: OpenSweep, config: DictConfig, folder: Path, launcher: str) -> None:
+    """Prepares for processes that die, and for signals; after the parent run, whose handlers are to come last."""
+    jobs = SlurmJobs.since_now(folder / ".submitit")
+    target = str(config.hydra.launcher.get("_target_"))
+    counts = not str(config.hydra.sweeper.get("_target_")).endswith(".BasicSweeper")
+
+    def died() -> None:
+        sweep.died = True
+        outlast(launcher, jobs)
+
+    if launcher == "SlurmLauncher":
+        sweep.jobs = jobs
+        sweep.stack.enter_context(heard())
+    sweep.stack.enter_context(ending_workers(launcher, jobs))
+    sweep.stack.enter_context(surviving(target, folder, sweep.launch, counts, died))
 
 
 def _start_again(folder: Path, launch: str, asked: Asked, config: DictConfig) -> None:
     """Makes the snapshot where it is not there yet, and raises `Restart`."""
     sources = sources_of(config)
+    check_store(config)
     with claimed(folder, launch, asked):
         make_snapshot(folder, sources)
     overrides = [*texts_of(config.hydra.overrides.hydra), *texts_of(config.hydra.overrides.task)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from glyphrank.config import build_parts, reach_plugins, texts_of
 from glyphrank.launched import Sources, found_package
+from glyphrank.origins import telling
 from glyphrank.redaction import redact, redact_override
 from glyphrank.report.claims import Asked
 from glyphrank.run import CHANGES_NO_NUMBER
@@ -38,11 +40,15 @@ def asked_of(config: DictConfig) -> Asked:
     counting = {str(name): node for name, node in nodes.items() if name not in CHANGES_NO_NUMBER}
     shape = {"sweeper": sweeper, "subdir": hydra["sweep"].get("subdir")}
     overrides = [
-        redact_override(str(override.input_line))
+        override
         for override in _parsed(texts_of(config.hydra.overrides.task))
         if override.key_or_group.partition(".")[0] not in CHANGES_NO_NUMBER or override.is_sweep_override()
     ]
-    return Asked(tuple(overrides), dict(redact({**counting, "hydra": shape})))
+    given, swept = (
+        tuple(redact_override(str(override.input_line)) for override in some)
+        for some in (overrides, [override for override in overrides if override.is_sweep_override()])
+    )
+    return Asked(given, dict(redact({**counting, "hydra": shape})), swept)
 
 
 def sources_of(config: DictConfig) -> Sources:
@@ -114,7 +120,7 @@ def parent_of(config: DictConfig, launch: str) -> Start:
     of_hydra = [redact_override(override) for override in texts_of(config.hydra.overrides.hydra)]
     flags = ["-m", *(override for override in of_hydra if override != "hydra.mode=MULTIRUN")]
     return Start(
-        name=" ".join(["sweep", *asked]),
+        name=" ".join(["sweep", *telling(texts_of(config.hydra.overrides.task))]),
         choices={},
         config={},
         overrides=(*flags, *asked),
@@ -139,6 +145,41 @@ def stores_apart(config: DictConfig, tracking: Tracker | None) -> list[str]:
         if override.is_sweep_override()
         and (override.key_or_group in deciding or override.key_or_group.startswith("tracking."))
     ]
+
+
+def is_for_all_cells(config: DictConfig) -> bool:
+    """Whether all cells have the tracking, folders and runtime of the sweep's own config, and so their faults.
+
+    Raises:
+        HydraException: of an override that cannot be read.
+    """
+    if OmegaConf.select(config, "tracking._target_") is None:
+        return False
+    roots = {override.key_or_group.partition(".")[0] for override in _given(config) if override.is_sweep_override()}
+    return not roots & {"tracking", "paths", "runtime", "experiment"}
+
+
+def check_store(config: DictConfig) -> None:
+    """Opens the store that all cells share, as the sweep itself does later; one that is only down may be up by then.
+
+    Raises:
+        ConfigError: it can never be used as it is named.
+    """
+    from glyphrank.tracking.local import Local
+    from glyphrank.tracking.places import local_place, remote_place
+    from glyphrank.tracking.server import Server
+    from glyphrank.tracking.store import StoreDownError
+
+    if not is_for_all_cells(config):
+        return
+    parts = parts_of(config)
+    outputs, tracking = parts.runtime.outputs, parts.tracking
+    with suppress(StoreDownError):
+        if isinstance(tracking, Local):
+            local_place(outputs, tracking.experiment).open()
+        elif isinstance(tracking, Server):
+            cwd = Path(config.hydra.runtime.cwd)
+            remote_place(tracking.uri or "", tracking.experiment, cwd, outputs).open()
 
 
 def _given(config: DictConfig) -> list[Override]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -13,18 +12,18 @@ import threading
 import time
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from functools import cache
 from types import FrameType
 from typing import Any
+
+from glyphrank.slurm_jobs import SlurmJobs
 
 GRACE = 10.0
 """Seconds that cells have to end their runs in the store before their processes are killed."""
 _POLL = 2.0
-_ATTEMPTS = 60
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT")
 _LISTING = ("ps", "-A", "-o", "pid=,ppid=,state=,args=")
-_JOB = re.compile(r"\d+_\d+")
 
 logger = logging.getLogger("glyphrank")
 
@@ -50,8 +49,13 @@ def share_cores(launcher: MutableMapping[str, Any], cells: int) -> None:
             os.environ.setdefault(name, str(max(cores // cells, 1)))
 
 
+def threads_each(processes: int) -> dict[str, str]:
+    """Variables that give each of several processes its share of the cores, but for those that a person set."""
+    return {name: str(max(_cores() // processes, 1)) for name in _THREADS if name not in os.environ}
+
+
 @contextmanager
-def ending_workers(launcher: str, submitted: Path) -> Iterator[None]:
+def ending_workers(launcher: str, jobs: SlurmJobs) -> Iterator[None]:
     """While a launcher of processes on this host is at work, a signal that ends this process ends them first.
 
     Without that, joblib kills cells whose runs then stay open in the store, and submitit leaves them running. Cells get
@@ -62,13 +66,13 @@ def ending_workers(launcher: str, submitted: Path) -> Iterator[None]:
 
     Args:
         launcher: name of the class of Hydra's launcher; with Hydra's own, which starts none, nothing happens.
-        submitted: folder in which submitit keeps its jobs, `<sweep>/.submitit`.
+        jobs: those of this launch, where it gives them to Slurm.
     """
     known = launcher in ("JoblibLauncher", "LocalLauncher", "SlurmLauncher")
     if not known or threading.current_thread() is not threading.main_thread():
         yield
         return
-    began, own = time.time(), os.getpid()
+    own = os.getpid()
     previous = {number: signal.getsignal(number) for number in _numbers()}
 
     def receive(number: int, frame: FrameType | None) -> None:
@@ -76,7 +80,7 @@ def ending_workers(launcher: str, submitted: Path) -> Iterator[None]:
             signal.signal(signum, signal.SIG_IGN)  # a second Ctrl-C would leave them
         try:
             if os.getpid() == own and launcher == "SlurmLauncher":
-                _leave_jobs(submitted, began, cancel=number == signal.SIGINT)
+                jobs.leave(cancel=number == signal.SIGINT)
             elif os.getpid() == own:
                 _end(_descendants(own))
         finally:
@@ -93,10 +97,20 @@ def ending_workers(launcher: str, submitted: Path) -> Iterator[None]:
             signal.signal(number, receive)
         yield
     except Exception:
-        _outlast(launcher, submitted, began)
+        outlast(launcher, jobs)
         raise
     finally:
         _install(taken)
+
+
+def outlast(launcher: str, jobs: SlurmJobs) -> None:
+    """Waits for the processes or jobs that are left of a launcher that gave up."""
+    said = False
+    while jobs.are_left() if launcher == "SlurmLauncher" else launcher == "LocalLauncher" and _descendants(os.getpid()):
+        if not said:
+            logger.error("a cell's process ended without a word; waiting for the others")
+            said = True
+        time.sleep(_POLL)
 
 
 def leave_worker(code: int) -> None:
@@ -110,10 +124,55 @@ def leave_worker(code: int) -> None:
     os._exit(code)
 
 
+class Orphan:
+    """Lets a process of joblib's end when the one that launched it is gone: after the cell in hand, at once without.
+
+    It would wait minutes for more cells, or take those that are in its queue, and keep its models in memory meanwhile.
+    """
+
+    def __init__(self, parent: int) -> None:
+        self._parent = parent
+        self._idle = threading.Event()
+        self._watching = False
+
+    def begin(self) -> None:
+        """A cell begins, unless there is nobody any more to run it for."""
+        self._idle.clear()
+        self._leave_if_alone()
+        if not self._watching and _is_of_joblib():
+            self._watching = True
+            threading.Thread(target=self._watch, name="orphan", daemon=True).start()
+
+    def end(self) -> None:
+        """A cell has ended, and its record is written."""
+        self._leave_if_alone()
+        self._idle.set()
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(_POLL)
+            if self._idle.is_set():
+                self._leave_if_alone()
+
+    def _leave_if_alone(self) -> None:
+        if _is_of_joblib() and os.getppid() != self._parent:
+            leave_worker(1)
+
+
+@cache
+def orphan_of(parent: int) -> Orphan:
+    """The one of this process, whose cells each bring the number of the process that launched them."""
+    return Orphan(parent)
+
+
+def _is_of_joblib() -> bool:
+    return multiprocessing.current_process().name.startswith("LokyProcess")
+
+
 def _is_worker() -> bool:
     specification = getattr(sys.modules["__main__"], "__spec__", None)
     of_submitit = specification is not None and specification.name == "submitit.core._submit"
-    return of_submitit or multiprocessing.current_process().name.startswith("LokyProcess")
+    return of_submitit or _is_of_joblib()
 
 
 def _kind(target: object) -> str:
@@ -172,53 +231,3 @@ def _processes() -> list[tuple[int, int, str, str]]:
     rows = (line.split(None, 3) for line in listed.splitlines())
     own = " ".join(_LISTING)
     return [(int(row[0]), int(row[1]), row[2], row[3]) for row in rows if len(row) == 4 and row[3] != own]
-
-
-def _leave_jobs(submitted: Path, began: float, cancel: bool) -> None:
-    """Cancels the jobs that this launch gave to Slurm, or says how."""
-    arrays = _arrays(submitted, began)
-    shown = " ".join(arrays)
-    if arrays and cancel and _cancelled(arrays):
-        logger.warning("the sweep's jobs in Slurm were cancelled: %s", shown)
-    elif arrays:
-        logger.warning("the sweep's jobs in Slurm go on, and their results are kept; to end them: scancel %s", shown)
-
-
-def _arrays(submitted: Path, began: float) -> list[str]:
-    """Slurm's numbers of the arrays of jobs that were submitted since a time."""
-    try:
-        folders = [path for path in submitted.iterdir() if _JOB.fullmatch(path.name)]
-        return sorted({path.name.partition("_")[0] for path in folders if path.stat().st_mtime >= began - 1})
-    except OSError:
-        return []
-
-
-def _cancelled(arrays: Sequence[str]) -> bool:
-    try:
-        subprocess.run(["scancel", *arrays], capture_output=True, check=True, timeout=60)
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return True
-
-
-def _outlast(launcher: str, submitted: Path, began: float) -> None:
-    """Waits for the processes or jobs that are left."""
-    arrays = _arrays(submitted, began) if launcher == "SlurmLauncher" else []
-    said = False
-    while _queued(arrays) if arrays else launcher == "LocalLauncher" and _descendants(os.getpid()):
-        if not said:
-            logger.error("a cell's process ended without a word; waiting for the others")
-            said = True
-        time.sleep(_POLL)
-
-
-def _queued(arrays: Sequence[str]) -> bool:
-    """Whether jobs wait or run; a Slurm that does not answer is asked again, one that knows none of them has none."""
-    command = ["squeue", "--noheader", f"--jobs={','.join(arrays)}"]
-    for _ in range(_ATTEMPTS):
-        with suppress(OSError, subprocess.SubprocessError):
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-            if done.returncode == 0 or "Invalid job id" in done.stderr:
-                return bool(done.stdout.strip())
-        time.sleep(_POLL)
-    return False

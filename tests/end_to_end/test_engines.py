@@ -16,31 +16,9 @@ import pytest
 import yaml
 
 from command import glyphrank
+from held_cells import records
 from shared_sweeps import CELLS, check_shared, runs_of, swept
-
-SLOW = """
-import time
-from dataclasses import dataclass
-
-import numpy as np
-
-from glyphrank.records import Encoded
-
-
-@dataclass(frozen=True)
-class Slow:
-    seconds: float
-
-    def encode_queries(self, texts, runtime):
-        return self.encode_texts(texts, runtime)
-
-    def encode_texts(self, texts, runtime):
-        if self.seconds < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        (runtime.outputs / f"began-{self.seconds:g}").touch()
-        time.sleep(self.seconds)
-        return Encoded(np.array([[len(text), 1] for text in texts], dtype=np.float32), np.zeros(len(texts), dtype=bool))
-"""
+from slow_cells import slow_cells
 
 
 @pytest.mark.parametrize(("launcher", "package"), [("local_parallel", "joblib"), ("slurm_local", "submitit")])
@@ -60,7 +38,7 @@ def test_signal_to_the_launching_process_ends_its_workers_and_their_runs(
     launcher: str, package: str, number: int, tmp_path: Path
 ) -> None:  # case L05
     pytest.importorskip(f"hydra_plugins.hydra_{package}_launcher")
-    slow = (*_slow(tmp_path), "text.seconds=60,61", f"hydra/launcher={launcher}")
+    slow = (*slow_cells(tmp_path), "text.seconds=60,61", f"hydra/launcher={launcher}")
     command = [sys.executable, "-m", "glyphrank", "run", "-m", *slow]
     paths = os.pathsep.join([str(tmp_path / "own"), os.environ.get("PYTHONPATH", "")])
     surroundings = {**os.environ, "PYTHONPATH": paths, "GLYPHRANK_OUTPUTS": str(tmp_path / "outputs")}
@@ -76,15 +54,40 @@ def test_signal_to_the_launching_process_ends_its_workers_and_their_runs(
     assert [status for status, _ in runs_of(tmp_path)] == ["KILLED"] * 3
 
 
-def test_process_of_a_cell_that_dies_stops_no_other(tmp_path: Path) -> None:
-    pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
-    sweep = (*_slow(tmp_path), "text.seconds=-1,5", "hydra/launcher=slurm_local", "tracking=none")
-    done = glyphrank("run", "-m", *sweep, cwd=tmp_path)
+@pytest.mark.parametrize(("launcher", "package"), [("local_parallel", "joblib"), ("slurm_local", "submitit")])
+def test_process_of_a_cell_that_dies_stops_no_other(launcher: str, package: str, tmp_path: Path) -> None:  # case H02
+    pytest.importorskip(f"hydra_plugins.hydra_{package}_launcher")
+    batches = ("text.seconds=1,-1,0", "hydra.sweeper.max_batch_size=2", "hydra.sweep.dir=outputs/kept")
+    done = glyphrank("run", "-m", *slow_cells(tmp_path), *batches, f"hydra/launcher={launcher}", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
-    (finished,) = tmp_path.glob("outputs/sweeps/*/*/*/report.json")
-    assert finished.parent.name == "1"
-    assert list(tmp_path.glob("outputs/sweeps/*/*/comparison.md"))
+    assert "glyphrank: 1 of the sweep's 3 cells failed:\n  cell 1: " in done.stderr
+    cells = records(tmp_path / "outputs" / "kept")
+    assert [cell["state"] for cell in cells] == ["finished", "failed", "finished"]
+    assert cells[1]["error"] == "its process was killed, or ran out of memory or time"
+    assert "'cell 0', 'cell 2'" in (tmp_path / "outputs" / "kept" / "comparison.md").read_text()
+    times = len((tmp_path / "outputs" / "began--1").read_text().splitlines())
+    assert times == (2 if launcher == "local_parallel" else 1)
+    ended = [status for status, _ in runs_of(tmp_path)]
+    assert (ended.count("FINISHED"), set(ended)) == (2, {"FINISHED", "FAILED"})
+
+
+def test_processes_of_joblib_leave_when_the_one_that_launched_them_was_killed(tmp_path: Path) -> None:
+    pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
+    slow = (*slow_cells(tmp_path), "text.seconds=6,7,8", "tracking=none", "hydra.sweep.dir=outputs/kept")
+    workers = ("hydra/launcher=local_parallel", "hydra.launcher.n_jobs=2")
+    command = [sys.executable, "-m", "glyphrank", "run", "-m", *slow, *workers]
+    surroundings = {**os.environ, "GLYPHRANK_OUTPUTS": str(tmp_path / "outputs")}
+    with (tmp_path / "said").open("w") as said:
+        process = subprocess.Popen(command, cwd=tmp_path, env=surroundings, stdout=said, stderr=said)
+    try:
+        _wait(lambda: len(list(tmp_path.glob("outputs/began-*"))) == 2, process)
+    finally:
+        process.kill()
+        process.wait()
+    pids = [int(path.read_text()) for path in tmp_path.glob("outputs/began-*")]
+    _wait(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), None)
+    assert [cell["state"] for cell in records(tmp_path / "outputs" / "kept")] == ["finished"] * 2
 
 
 def test_optuna_looks_for_the_best_primary_metric_and_survives_cells_that_fail(tmp_path: Path) -> None:
@@ -131,14 +134,6 @@ def test_slurm_that_is_not_here_is_one_error(tmp_path: Path) -> None:
     assert done.returncode == 2, done.stderr
     assert "Slurm" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def _slow(folder: Path) -> tuple[str, ...]:
-    """Puts the slow encoder into a folder; the options that choose it."""
-    (folder / "own" / "encoder").mkdir(parents=True)
-    (folder / "own" / "slow_one.py").write_text(SLOW)
-    (folder / "own" / "encoder" / "slow.yaml").write_text("_target_: slow_one.Slow\nseconds: 0.0\n")
-    return ("--config-dir", "own", "plugins=[slow_one]", "encoder@text=slow")
 
 
 def _wait(condition: Callable[[], bool], process: subprocess.Popen[bytes] | None) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from command import glyphrank, ran
-from shared_sweeps import CELLS, check_shared, swept
+from held_cells import records
+from shared_sweeps import CELLS, check_shared, runs_of, swept
+from slow_cells import slow_cells
 
 NODE = Path(__file__).parents[1] / "support" / "slurm_node.sh"
 PRESET = ("hydra/launcher=slurm", "hydra.launcher.cpus_per_task=1")
@@ -43,6 +45,17 @@ def test_preset_works_as_it_is(slurm: dict[str, str], tmp_path: Path) -> None:
     ran(*sweep, cwd=tmp_path, env=slurm)
     assert len(list(tmp_path.glob("outputs/sweeps/*/*/*/report.json"))) == 2
     assert list(tmp_path.glob("outputs/sweeps/*/*/comparison.md"))
+
+
+def test_job_that_dies_without_a_word_is_noticed_without_accounting(slurm: dict[str, str], tmp_path: Path) -> None:
+    sweep = (*slow_cells(tmp_path), "text.seconds=-1,1", "hydra.sweep.dir=outputs/kept")
+    done = glyphrank("run", "-m", *sweep, *PRESET, cwd=tmp_path, env=slurm, seconds=150)
+    assert done.returncode == 1, done.stderr
+    assert "sacct" not in done.stderr
+    assert "glyphrank: 1 of the sweep's 2 cells failed:\n  cell 0: " in done.stderr
+    assert [cell["state"] for cell in records(tmp_path / "outputs" / "kept")] == ["failed", "finished"]
+    assert (tmp_path / "outputs" / "kept" / "comparison.md").exists()
+    assert sorted(status for status, _ in runs_of(tmp_path)) == ["FAILED", "FAILED", "FINISHED"]
 
 
 def test_job_that_slurm_refuses_is_one_error(slurm: dict[str, str], tmp_path: Path) -> None:

@@ -30,6 +30,15 @@ def test_folder_of_another_sweep_is_refused_before_anything_is_written(tmp_path:
     assert {path: path.stat().st_mtime_ns for path in kept.rglob("*") if path.is_file()} == before
 
 
+def test_store_that_no_cell_could_use_is_told_once_before_anything_is_copied_or_run(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    sweep = ("run", "-m", "lexical.k1=1,2", "paths.outputs=o%p", "launch.snapshot=true", "hydra.sweep.dir=kept")
+    said = refused(*sweep, "--config-dir", "own", cwd=tmp_path)  # an option behind overrides is one all the same
+    assert said.startswith(f"glyphrank: {tmp_path}/o%p/mlflow.db: a database cannot be named by a path with '%'")
+    assert said.count("\n") == 1
+    assert not (tmp_path / "kept").exists()
+
+
 def test_launches_of_the_same_second_have_folders_of_their_own() -> None:  # case H04
     asked = ("run", "--cfg", "hydra", "--package", "hydra.sweep.dir", "hydra.sweep.dir=same-${launch:}", "--resolve")
     first, second = (ran(*asked, cwd=Path.cwd()).stdout for _ in range(2))

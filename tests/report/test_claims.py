@@ -60,14 +60,30 @@ def test_sweep_of_which_no_cell_began_leaves_the_folder_to_any(tmp_path: Path) -
         pass
 
 
-def test_damaged_notes_hold_nobody_up(tmp_path: Path) -> None:
+def test_damaged_note_of_a_launch_holds_nobody_up_and_one_of_the_sweep_does(tmp_path: Path) -> None:
     with claimed(tmp_path, "a1", ASKED):
         begin(tmp_path)
-    (tmp_path / CELLS / "sweep.json").write_text("{")
     (tmp_path / CELLS / "launching.json").write_text(json.dumps(["no", "notes"]))
     assert latest_launch(tmp_path) == ""
-    with claimed(tmp_path, "b2", Asked((), {})):
+    with claimed(tmp_path, "b2", ASKED):
         assert latest_launch(tmp_path) == "b2"
+    (tmp_path / CELLS / "sweep.json").write_text("{")
+    with pytest.raises(ConfigError, match="what sweep they belong to cannot be read"), claimed(tmp_path, "c3", ASKED):
+        pass
+
+
+def test_order_counts_of_what_is_swept_alone(tmp_path: Path) -> None:
+    swept = ("k1=1,2", "b=0,1")
+    with claimed(tmp_path, "a1", Asked((*swept, "x=1"), ASKED.config, swept)):
+        begin(tmp_path)
+    with claimed(tmp_path, "b2", Asked(("x=1", *swept), ASKED.config, swept)):
+        pass
+    other = Asked(("x=1", *swept[::-1]), ASKED.config, swept[::-1])
+    with (
+        pytest.raises(ConfigError, match="numbers its cells in this order: k1=1,2 b=0,1"),
+        claimed(tmp_path, "c3", other),
+    ):
+        pass
 
 
 def test_file_system_without_locks_gives_the_folder_with_a_warning(

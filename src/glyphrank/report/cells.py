@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CELLS = "cells"
 """The folder of the records in a sweep's folder: one folder for each launch, in which files have a cell's number."""
+DIED = "its process was killed, or ran out of memory or time"
+"""Why a cell has failed whose process left no word."""
 
 _OWN = (REPORT, MTEB, CONFIG, *FILES, "probe.json", ENVIRONMENT)
 """What a run writes into its folder, the report first, without which nothing there passes for a run."""

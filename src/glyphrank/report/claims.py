@@ -30,12 +30,14 @@ class Asked:
     """What makes a sweep that very one, secrets removed; how and where it runs is left out.
 
     Attributes:
-        overrides: in their order, which decides the cells' numbers.
+        overrides: in any order.
         config: the composed config, nested, not resolved.
+        swept: those of the overrides that are swept, in their order, which decides the cells' numbers.
     """
 
     overrides: tuple[str, ...]
     config: Mapping[str, Any]
+    swept: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -74,15 +76,19 @@ def _check(sweep: Path, asked: Asked) -> None:
     before = _read(sweep / CELLS / SWEEP)
     has_cells = next((sweep / CELLS).glob("*/[0-9]*.json"), None) is not None
     now = json.loads(json.dumps(asdict(asked), default=str))
-    if not has_cells or before == now:
+    if not has_cells or _as_a_set({"swept": now["swept"], **before}) == _as_a_set(now):
         return
     if not before:
         raise ConfigError(
             f"the folder {sweep} holds cells, and what sweep they belong to cannot be read in {sweep / CELLS / SWEEP}; "
             "choose another folder with hydra.sweep.dir=FOLDER (stored results are taken over into any)"
         )
-    if before.get("overrides") != now["overrides"]:
-        what = f"it holds the sweep {' '.join(map(str, before.get('overrides') or ['without overrides']))}"
+    overrides = [str(override) for override in before.get("overrides") or ()]
+    if sorted(overrides) != sorted(now["overrides"]):
+        what = f"it holds the sweep {' '.join(overrides or ['without overrides'])}"
+    elif before.get("swept", now["swept"]) != now["swept"] and before.get("config") == now["config"]:
+        order = " ".join(map(str, before["swept"] or ()))
+        what = f"it has the same overrides, but what is swept numbers its cells in this order: {order}"
     else:
         was, new = _flat(before.get("config")), _flat(now["config"])
         differ = sorted(name for name in was.keys() | new.keys() if was.get(name, ...) != new.get(name, ...))
@@ -92,6 +98,11 @@ def _check(sweep: Path, asked: Asked) -> None:
         f"the folder {sweep} belongs to another sweep: {what}; choose another folder with hydra.sweep.dir=FOLDER "
         f"(the same command would go on where that sweep stopped)"
     )
+
+
+def _as_a_set(asked: Mapping[str, Any]) -> dict[str, Any]:
+    overrides = asked.get("overrides")
+    return {**asked, "overrides": sorted(map(str, overrides)) if isinstance(overrides, list) else overrides}
 
 
 def _held(sweep: Path) -> str:
