@@ -107,7 +107,8 @@ def test_kopub_pages_that_look_alike_are_worked_on_once(place: Path, tmp_path: P
     assert report["views"]["visual"] == {"view": "frames", "vector_size": 32, "projection": "none"}
     worked = re.findall(r"^(\w+): \d+ inputs from the cache, (\d+) worked on", report["log"], re.MULTILINE)
     assert ("frames", "18") in worked
-    assert ("vectors", "16") in worked
+    *looks, _ = (int(count) for stage, count in worked if stage == "vectors")  # the last are the queries
+    assert sum(looks) == 16
 
 
 @pytest.mark.parametrize(
