@@ -22,6 +22,7 @@ LAYERS = {
         "devices",
         "expected",
         "extras",
+        "file_locks",
         "fusion",
         "garble",
         "grouping",

@@ -133,7 +133,7 @@ def test_file_system_without_locks_gives_one_warning_and_a_device(
         def acquire(self, timeout: float) -> None:
             raise OSError(38, "Function not implemented")
 
-    monkeypatch.setattr(device_leases, "FileLock", Refused)
+    monkeypatch.setattr("glyphrank.file_locks.FileLock", Refused)
     with leases():
         assert choose_device("auto") == choose_device("auto")
     assert [record.message.count("Function not implemented") for record in caplog.records] == [1]
@@ -192,7 +192,7 @@ def test_refused_lock_does_not_end_the_search(
                 raise PermissionError(13, "Permission denied")
             return super().acquire(*arguments, **options)
 
-    monkeypatch.setattr(device_leases, "FileLock", Partly)
+    monkeypatch.setattr("glyphrank.file_locks.FileLock", Partly)
     first, second = DeviceLeases(two_devices), DeviceLeases(two_devices)
     assert first.take(TWO) == 1
     assert not caplog.records

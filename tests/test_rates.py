@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,7 +21,7 @@ from glyphrank.visual import encode_frames, frames_stage
 from pictures import pictured, write_picture
 
 
-def slow(seconds: float) -> Any:
+def slow(seconds: float) -> Callable[[Sequence[int]], list[str]]:
     def work(positions: Sequence[int]) -> list[str]:
         time.sleep(seconds)
         return ["done" for _ in positions]
@@ -90,7 +89,7 @@ def test_what_is_interrupted_leaves_the_rate_of_what_it_kept(tmp_path: Path) -> 
 def test_work_inside_another_stages_work_is_counted_once(tmp_path: Path) -> None:
     def outer(positions: Sequence[int]) -> list[str]:
         remember(stage(tmp_path, "inner", 100), [digest(TEXTS[at]) for at in positions], slow(0.4))
-        return slow(0.1)(positions)  # type: ignore[no-any-return]
+        return slow(0.1)(positions)
 
     began = time.perf_counter()
     remember(stage(tmp_path, "outer", 100), [digest(text) for text in TEXTS[:3]], outer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import os
 import stat
@@ -12,9 +11,10 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
+
+from glyphrank.file_locks import file_lock
 
 POLL = 1.0
 """Seconds between two looks for a device that has become free."""
@@ -24,11 +24,6 @@ PATIENCE = 86_400.0
 _FOR_ALL = 0o777
 
 logger = logging.getLogger(__name__)
-
-# A soft lock outlives a process that was killed.
-_OPTIONS: dict[str, Any] = (
-    {"fallback_to_soft": False} if "fallback_to_soft" in inspect.signature(FileLock.__init__).parameters else {}
-)
 
 
 def lease_folder() -> Path:
@@ -118,7 +113,7 @@ class DeviceLeases:
         """
         refused: dict[str, Exception] = {}
         for device in sorted(devices, key=lambda name: name != self._device):
-            lock = FileLock(self.folder / f"{device}.lock", mode=0o666, thread_local=False, **_OPTIONS)
+            lock = file_lock(self.folder / f"{device}.lock", mode=0o666, thread_local=False)
             try:
                 lock.acquire(timeout=0)
             except Timeout:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import secrets
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
+
+from glyphrank.file_locks import file_lock
 
 STALE = 3600.0
 """Seconds after which a temporary or lock file is taken for what a process that died has left."""
 
 logger = logging.getLogger(__name__)
-
-# A soft lock outlives a process that died on another machine, and then keeps its piece of work for ever.
-_OPTIONS: dict[str, Any] = (
-    {"fallback_to_soft": False} if "fallback_to_soft" in inspect.signature(FileLock.__init__).parameters else {}
-)
 
 
 class ShardLocks:
@@ -48,7 +43,7 @@ class ShardLocks:
         return self._try(name) if self._granted else nullcontext()
 
     def _try(self, name: str) -> AbstractContextManager[None] | None:
-        lock = FileLock(self._folder / f"{name}.lock", **_OPTIONS)
+        lock = file_lock(self._folder / f"{name}.lock")
         try:
             lock.acquire(timeout=0)
         except Timeout:

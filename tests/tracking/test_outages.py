@@ -7,7 +7,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -83,7 +83,7 @@ def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
     ids=["closed", "database", "mute", "empty", "no id", "no run", "500", "dribbling"],
 )
 def test_run_whose_store_cannot_be_used_goes_on_at_once_and_is_kept(
-    store: object,
+    store: AbstractContextManager[str],
     cause: str,
     seconds: float,
     tmp_path: Path,
@@ -92,7 +92,7 @@ def test_run_whose_store_cannot_be_used_goes_on_at_once_and_is_kept(
 ) -> None:  # case L14
     if cause.startswith("timed out:"):
         monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
-    with store as uri:  # type: ignore[attr-defined]
+    with store as uri:
         assert goes_on(Server("x", uri), tmp_path) < seconds
     (line,) = errors(caplog)
     assert line.startswith("낱말 1 is not in MLflow yet: ")

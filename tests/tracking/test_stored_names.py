@@ -150,5 +150,5 @@ def test_batches_are_cut_by_number_and_by_size() -> None:
 
 
 def test_group_of_which_nothing_is_chosen_is_no_parameter() -> None:
-    choices = {"experiment": None, "model": "null", "encoder@lexical": "none"}
-    assert parameters(choices, {"k": 1}, ()) == {"lexical": "none"}  # type: ignore[arg-type]  # as Hydra gives them
+    choices: dict[str, str | None] = {"experiment": None, "model": "null", "encoder@lexical": "none"}
+    assert parameters(choices, {"k": 1}, ()) == {"lexical": "none"}

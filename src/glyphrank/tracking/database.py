@@ -122,9 +122,11 @@ def _locked(path: Path) -> Iterator[None]:
     What killed processes were making is removed: whoever has the lock knows that nobody is at it, and without it a
     young file may still be in the making.
     """
-    from filelock import FileLock, Timeout
+    from filelock import Timeout
 
-    lock = FileLock(f"{path}.lock")
+    from glyphrank.file_locks import file_lock
+
+    lock = file_lock(Path(f"{path}.lock"))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -32,9 +32,11 @@ def locked(folder: Path, event: str, seconds: float) -> Iterator[bool]:
 
     Where the file system has no locks, it counts as held.
     """
-    from filelock import FileLock, Timeout
+    from filelock import Timeout
 
-    lock, held = FileLock(folder / f"{event}.lock"), True
+    from glyphrank.file_locks import file_lock
+
+    lock, held = file_lock(folder / f"{event}.lock"), True
     try:
         if folder.is_dir():
             lock.acquire(timeout=seconds)

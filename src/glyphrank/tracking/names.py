@@ -49,7 +49,7 @@ def stored_value(value: object) -> str:
 
 
 def parameters(
-    choices: Mapping[str, str], config: Mapping[str, object], only: Collection[str] | None = None
+    choices: Mapping[str, str | None], config: Mapping[str, object], only: Collection[str] | None = None
 ) -> dict[str, str]:
     """Stored name -> stored value: the choices first, under the name of their slot, then the flattened config.
 
@@ -76,7 +76,7 @@ def parameters(
 
 
 def columns(
-    choices: Mapping[str, str], config: Mapping[str, object], named: Iterable[str], changed: Iterable[str]
+    choices: Mapping[str, str | None], config: Mapping[str, object], named: Iterable[str], changed: Iterable[str]
 ) -> dict[str, str]:
     """Of `parameters` those that a person chose, for a table of runs: every choice, and fields as told here.
 
