@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from glyphrank.datasets.beir_hub_corpus import read_corpus
 from glyphrank.datasets.beir_hub_judgements import read_judgements, read_queries
-from glyphrank.datasets.beir_hub_places import find_place
+from glyphrank.datasets.beir_hub_places import find_place, may_be_read
 from glyphrank.datasets.fingerprint import fingerprint
-from glyphrank.datasets.hub import Published
+from glyphrank.datasets.hub import Published, place_of
 from glyphrank.datasets.relevance import notes_of, relevance
+from glyphrank.datasets.roots import watched
 from glyphrank.faults import Blocks, Faults
 from glyphrank.identity import FileDigests, Location
 from glyphrank.records import Task
@@ -55,6 +57,11 @@ class BeirHub:
             raise ValueError("subset is ''; wanted a name, or null")
         if not self.split:
             raise ValueError("split is ''; wanted a name such as test")
+
+    def files(self, runtime: Runtime) -> tuple[Path, ...] | None:
+        """All tables and cards, chosen or not, since a choice depends on all names; see `loading.ReadsFiles`."""
+        folder = place_of(self.root, self._published)
+        return None if folder is None else watched(folder, may_be_read)
 
     def load(self, runtime: Runtime) -> Task:
         """Queries, items and relevance in the order of the files; pictures are not read.

@@ -10,7 +10,9 @@ from glyphrank.datasets.beir_hub_names import CARD, Found, Part, find_tables
 from glyphrank.datasets.beir_hub_shards import missing_shards
 from glyphrank.errors import DataError
 
-_FORMATS = {".parquet", ".jsonl"}
+FORMATS = frozenset({".parquet", ".jsonl", ".tsv"})
+"""Endings of the files that tables may be in, judgements alone in the last of them."""
+
 _SHOWN = 10
 
 
@@ -124,7 +126,7 @@ class _Choice:
         return []
 
     def _check_files(self, table: Found) -> None:
-        formats = _FORMATS | ({".tsv"} if table.part is Part.qrels else set())
+        formats = FORMATS if table.part is Part.qrels else FORMATS - {".tsv"}
         foreign = [name for name in table.files if PurePosixPath(name).suffix not in formats]
         lacking = missing_shards(table.files)
         if table.absent:

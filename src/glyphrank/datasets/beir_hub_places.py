@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import glob
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from glyphrank.datasets.beir_hub_choice import Tables, choose
+from glyphrank.datasets.beir_hub_choice import FORMATS, Tables, choose
 from glyphrank.datasets.beir_hub_names import CARD
 from glyphrank.datasets.hub import Published, files_below, find_files
 from glyphrank.errors import DataError
@@ -57,6 +57,11 @@ def find_place(
     tables = choose(names, card, split, subset, published.name)
     wanted = [glob.escape(file) for file in tables.files]
     return _place(name, find_files(None, published, wanted, runtime), tables)
+
+
+def may_be_read(name: str) -> bool:
+    """Whether a file of this name may be a table or the card."""
+    return name == CARD or PurePosixPath(name).suffix in FORMATS
 
 
 def _place(name: str, folder: Path, tables: Tables) -> Place:

@@ -10,7 +10,7 @@ from glyphrank.datasets.fingerprint import fingerprint
 from glyphrank.datasets.folder_media import MediaFinder
 from glyphrank.datasets.folder_records import Records, read_records
 from glyphrank.datasets.relevance import Known, Relevance, notes_of, relevance
-from glyphrank.datasets.roots import readable_folder
+from glyphrank.datasets.roots import readable_folder, readable_or_none
 from glyphrank.errors import DataError
 from glyphrank.faults import Blocks, Faults, shown
 from glyphrank.identity import FileDigests, Location
@@ -44,10 +44,11 @@ class Folder:
         if not self.split or Path(self.split).name != self.split:
             raise ValueError(f"split is {self.split!r}; wanted the name of a file in qrels/, without folder and .tsv")
 
-    def files(self, runtime: Runtime) -> tuple[Path, ...]:
+    def files(self, runtime: Runtime) -> tuple[Path, ...] | None:
         """The three files; see `loading.ReadsFiles`."""
+        root = readable_or_none(self.root)
         names = ("corpus.jsonl", "queries.jsonl", "qrels.tsv", f"qrels/{self.split}.tsv")
-        return tuple(self.root / name for name in names)
+        return None if root is None else tuple(root / name for name in names)
 
     def load(self, runtime: Runtime) -> Task:
         """Queries, items and relevance in the order of the files.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from glyphrank.datasets.roots import readable_folder
+from glyphrank.datasets.roots import readable_folder, readable_or_none
 from glyphrank.errors import DataError
 from glyphrank.repositories import check_repository, check_revision
 from glyphrank.runtime import Runtime
@@ -72,13 +72,23 @@ def find_files(root: Path | None, published: Published | None, names: Sequence[s
     return fetched
 
 
+def place_of(root: Path | None, published: Published | None) -> Path | None:
+    """The folder in which `find_files` looks, as it is now; None where nothing is there that could be found again.
+
+    Neither a message nor the network is asked for: where this is None, `find_files` says why, or fetches the files.
+    """
+    if root is not None:
+        return readable_or_none(root)
+    return None if published is None else _in_cache(published)
+
+
 def one_file(folder: Path, name: str) -> Path:
     """The file of a name: the one at the top of a folder, else the only one below it.
 
     Raises:
         DataError: there is none, or there are several.
     """
-    if _is_file(folder / name):
+    if is_file(folder / name):
         return folder / name
     found = [path for path in files_below(folder) if path.name == name]
     if len(found) == 1:
@@ -119,11 +129,19 @@ def files_below(folder: Path) -> list[Path]:
         except OSError:
             continue
         for entry in entries:
-            if _is_file(entry):
+            if is_file(entry):
                 found.append(entry)
             elif _is_folder(entry):
                 (linked if entry.is_symlink() else folders).append(entry)
     return sorted(found, key=lambda path: path.as_posix())
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file stands at a path; False where that cannot be told."""
+    try:
+        return path.is_file()
+    except OSError:  # no permission, a name too long
+        return False
 
 
 def _fits(path: str, name: str) -> bool:
@@ -132,7 +150,7 @@ def _fits(path: str, name: str) -> bool:
 
 def _missing(folder: Path, names: Sequence[str]) -> list[str]:
     """The names for which there is no file."""
-    if all(_is_file(folder / name) for name in names):
+    if all(is_file(folder / name) for name in names):
         return []
     paths = [path.relative_to(folder).as_posix() for path in files_below(folder)]
     return [name for name in names if not any(_fits(path, name) for path in paths)]
@@ -170,13 +188,6 @@ def _advice(published: Published | None, folder: Path | None) -> str:
         )
     size = f" ({published.size})" if published.size else ""
     return f".\n  Wanted are the files of {published.name}{size}; run\n  `{command} {shlex.quote(str(folder))}`"
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # no permission, a name too long
-        return False
 
 
 def _is_folder(path: Path) -> bool:

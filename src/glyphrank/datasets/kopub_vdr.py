@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from glyphrank.datasets.fingerprint import fingerprint
-from glyphrank.datasets.hub import Published, find_files, one_file
+from glyphrank.datasets.hub import Published, find_files, is_file, one_file, place_of
 from glyphrank.datasets.kopub_vdr_gold import check_documents, check_gold
 from glyphrank.datasets.kopub_vdr_tables import (
     ANNOTATIONS,
@@ -20,6 +21,7 @@ from glyphrank.datasets.kopub_vdr_tables import (
     read_questions,
 )
 from glyphrank.datasets.parquet_tables import pictures
+from glyphrank.datasets.roots import watched
 from glyphrank.faults import Blocks
 from glyphrank.identity import FileDigests, Location
 from glyphrank.records import Item, Media, Query, Task
@@ -51,6 +53,14 @@ class KopubVdr:
 
     def __post_init__(self) -> None:
         Published(self.repository, self.revision)
+
+    def files(self, runtime: Runtime) -> tuple[Path, ...] | None:
+        """The three files at the top of their folder, else all places where they may lie; see `loading.ReadsFiles`."""
+        folder = place_of(self.root, Published(self.repository, self.revision))
+        if folder is None:
+            return None
+        top = tuple(folder / name for name in _NAMES)
+        return top if all(map(is_file, top)) else watched(folder, lambda name: name in _NAMES)
 
     def load(self, runtime: Runtime) -> Task:
         """Queries, items and relevance, after the three statements of every gold page were compared.

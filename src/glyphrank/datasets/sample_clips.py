@@ -10,6 +10,7 @@ from typing import ClassVar
 from glyphrank.datasets import sample_clips_design as design
 from glyphrank.datasets.folder import Folder
 from glyphrank.datasets.generated import digest_of, made_once, write_lines
+from glyphrank.datasets.roots import watched
 from glyphrank.datasets.sample_clips_design import Clip
 from glyphrank.datasets.sample_clips_video import draw_clip, write_video
 from glyphrank.datasets.sample_clips_words import queries
@@ -63,6 +64,10 @@ class SampleClips:
                 f"too few for different pairs; wanted at least {self.clips_a_text * self.clips_a_scene}"
             )
 
+    def files(self, runtime: Runtime) -> tuple[Path, ...]:
+        """All that was drawn, and the folder; see `loading.ReadsFiles`."""
+        return watched(self._folder(runtime), lambda name: True)
+
     def load(self, runtime: Runtime) -> Task:
         """The task of the drawn clips, which are drawn first where they are not there, or not whole.
 
@@ -70,14 +75,17 @@ class SampleClips:
             DataError: the folder cannot be written.
         """
         clips = self._design()
-        sources = Path(__file__).parent.glob("sample_clips*.py")
         folder = made_once(
-            runtime.outputs / "samples" / f"clips-{digest_of(self, sources)}",
+            self._folder(runtime),
             lambda draft: self._fill(draft, clips),
             FileDigests(runtime.cache / "files"),
         )
         task = Folder(folder, "test").load(runtime)
         return replace(task, name="sample_clips", notes=(*task.notes, *design.notes(clips)))
+
+    def _folder(self, runtime: Runtime) -> Path:
+        sources = Path(__file__).parent.glob("sample_clips*.py")
+        return runtime.outputs / "samples" / f"clips-{digest_of(self, sources)}"
 
     def _design(self) -> list[Clip]:
         """The clips in an order that says nothing of their texts and scenes."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from glyphrank.datasets.folder import Folder
 from glyphrank.datasets.generated import digest_of, made_once, write_lines
+from glyphrank.datasets.roots import watched
 from glyphrank.datasets.sample_drawing import draw_document
 from glyphrank.datasets.sample_english import ENGLISH
 from glyphrank.datasets.sample_korean import KOREAN
@@ -46,6 +47,10 @@ class SamplePages:
         if not 1 <= self.pages <= _MOST:
             raise ValueError(f"pages is {self.pages}; wanted 1 to {_MOST}")
 
+    def files(self, runtime: Runtime) -> tuple[Path, ...]:
+        """All that was drawn, and the folder; see `loading.ReadsFiles`."""
+        return watched(self._folder(runtime), lambda name: True)
+
     def load(self, runtime: Runtime) -> Task:
         """The task of the drawn pages, which are drawn first where they are not there, or not whole.
 
@@ -53,13 +58,16 @@ class SamplePages:
             DataError: the packages of the extra `samples` are missing, or the folder cannot be written.
         """
         fonts = _fonts()
-        sources = [Path(__file__).with_name(f"{name}.py") for name in _SOURCES]
         folder = made_once(
-            runtime.outputs / "samples" / f"pages-{digest_of(self, sources)}",
+            self._folder(runtime),
             lambda draft: self._fill(draft, fonts),
             FileDigests(runtime.cache / "files"),
         )
         return replace(Folder(folder, "test").load(runtime), name="sample_pages")
+
+    def _folder(self, runtime: Runtime) -> Path:
+        sources = [Path(__file__).with_name(f"{name}.py") for name in _SOURCES]
+        return runtime.outputs / "samples" / f"pages-{digest_of(self, sources)}"
 
     def _fill(self, folder: Path, fonts: Path) -> None:
         _write_files(folder, documents(_LANGUAGES, self.pages, self.seed), fonts)

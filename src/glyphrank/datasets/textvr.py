@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from glyphrank.datasets.fingerprint import fingerprint
-from glyphrank.datasets.roots import readable_folder
+from glyphrank.datasets.roots import readable_folder, readable_or_none
 from glyphrank.datasets.textvr_checks import check_ocr, check_pairs, random_order
-from glyphrank.datasets.textvr_files import ARCHIVE, REPOSITORY, TextVrFiles
+from glyphrank.datasets.textvr_files import ARCHIVE, REPOSITORY, TextVrFiles, places_of
 from glyphrank.datasets.textvr_gallery import Gallery, Missing, gallery
 from glyphrank.datasets.textvr_records import Clip, read_clips
 from glyphrank.datasets.textvr_sources import share_of, sources_in
@@ -20,9 +20,10 @@ from glyphrank.identity import FileDigests, Location
 from glyphrank.records import Query, Task
 from glyphrank.runtime import Runtime
 
+_TEST, _RANDOM, _TRAIN = "TextVR_test.json", "TextVR_test_rand.json", "TextVR_train.json"
 _FETCH = {
-    "TextVR_test.json": f"fetch data/TextVR/TextVR_test.json (0.9 MB) of github.com/{REPOSITORY}",
-    "TextVR_train.json": f"it comes only with {ARCHIVE}",
+    _TEST: f"fetch data/TextVR/{_TEST} (0.9 MB) of github.com/{REPOSITORY}",
+    _TRAIN: f"it comes only with {ARCHIVE}",
 }
 
 
@@ -70,6 +71,11 @@ class TextVr:
         if self.split is Split.val and self.val_share == 0:
             raise ValueError("val_share is 0 with split val; wanted more than 0")
 
+    def files(self, runtime: Runtime) -> tuple[Path, ...] | None:
+        """The annotation files of the split wherever they may lie, and the folders; see `loading.ReadsFiles`."""
+        root = readable_or_none(self.root)
+        return None if root is None else places_of(root, self._annotations)
+
     def load(self, runtime: Runtime) -> Task:
         """Captions, videos and their OCR files, in the order of the annotation file.
 
@@ -80,7 +86,7 @@ class TextVr:
         files = TextVrFiles(
             readable_folder(self.root, "TextVR_test.json and Videos/"), FileDigests(runtime.cache / "files")
         )
-        name = "TextVR_test.json" if self.split is Split.test else "TextVR_train.json"
+        name = self._annotations[0]
         path = files.annotations(name)
         if path is None:
             raise DataError(f"{self.root}: holds no {name}, nor do folders such as TextVR/ in it; {_FETCH[name]}")
@@ -89,11 +95,16 @@ class TextVr:
         orders: dict[str, tuple[str, ...]] = {}
         if self.split is Split.test:
             check_pairs(clips, path)
-            orders, notes = random_order(clips, files.annotations("TextVR_test_rand.json"))
+            orders, notes = random_order(clips, files.annotations(_RANDOM))
         else:
             clips, notes = self._part(clips, path)
         found = gallery(clips, files, path, self.missing)
         return _task(f"textvr/{self.split}", found, orders, notes)
+
+    @property
+    def _annotations(self) -> tuple[str, ...]:
+        """The annotation file of the split, and what else is read of it."""
+        return (_TEST, _RANDOM) if self.split is Split.test else (_TRAIN,)
 
     def _part(self, clips: Sequence[Clip], path: Path) -> tuple[list[Clip], list[str]]:
         """The clips of `val` or of `train`, and what a reader of the numbers must know of them."""

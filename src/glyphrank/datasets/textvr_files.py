@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glyphrank.datasets.media_names import MediaNames, content_of, names_in
+from glyphrank.datasets.roots import watched
 from glyphrank.datasets.textvr_records import Clip
 from glyphrank.errors import DataError
 from glyphrank.faults import Faults, shown
@@ -36,6 +37,17 @@ class Files:
 
     video: Path
     ocr: Path | None
+
+
+def places_of(root: Path, names: Sequence[str]) -> tuple[Path, ...]:
+    """Where annotation files of some names may lie below a folder, and all folders in which names are looked up.
+
+    Those of videos that are missing and dropped are among them: such a video is no item, and may appear.
+    """
+    bases = [root / base for base in _BASES]
+    annotations = [base / folder / name for base in bases for folder in _ANNOTATIONS for name in names]
+    media = [path for base in bases for folder in (*VIDEOS, OCR) for path in watched(base / folder)]
+    return tuple(dict.fromkeys([*bases, *annotations, *media]))
 
 
 class TextVrFiles:
