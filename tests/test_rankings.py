@@ -15,7 +15,7 @@ from glyphrank.errors import DataError
 from glyphrank.fusion import Fusion, Normalisation, ReciprocalRank, WeightedSum
 from glyphrank.indexes.exact import Exact
 from glyphrank.ranking import RankCounter, reverse
-from glyphrank.rankings import FUSED, Asked, main_name, main_scores, rank_all
+from glyphrank.rankings import FUSED, Asked, main_name, main_scores, rank_all, rank_once
 from glyphrank.records import Direction, FloatArray, Item, Query, Ranks, Task, Vectors
 from glyphrank.scoring import Channel, matrix
 from ranked import MISS
@@ -175,6 +175,29 @@ def test_main_scores_are_those_of_the_whole_matrix_once_for_every_query(size: in
         whole = {name: MATRICES[name][NUMBER] for name in names}
         wanted = fusion.fuse(whole) if len(names) > 1 else whole[names[0]]
         assert kept.tolist() == wanted.tolist()
+
+
+def test_the_rankings_before_are_taken_over_where_task_channels_fusion_and_directions_are_the_same(
+    tmp_path: Path,
+) -> None:
+    task, channels, fusion = _task(), _channels(), FUSIONS[0]
+    first = rank_once(task, channels, fusion, BOTH, tmp_path)
+    assert rank_once(task, channels, ReciprocalRank(60, WEIGHTS), BOTH, tmp_path) is first
+    others = {
+        "a task": (_task(), channels, fusion, BOTH),
+        "a channel": (task, [channels[0], *_channels(("lexical",))], fusion, BOTH),
+        "fewer channels": (task, channels[:1], fusion, BOTH),
+        "a fusion": (task, channels, FUSIONS[1], BOTH),
+        "fewer directions": (task, channels, fusion, (Direction.t2v,)),
+    }
+    for what, asked in others.items():
+        before = rank_once(task, channels, fusion, BOTH, tmp_path)
+        found, wanted = rank_once(*asked, tmp_path), rank_all(*asked, tmp_path)
+        assert found is not before, what
+        assert {name: set(ranks) for name, ranks in found.items()} == {name: set(way) for name, way in wanted.items()}
+        for name, ranks in found.items():
+            for direction in ranks:
+                _same(ranks[direction], wanted[name][direction])
 
 
 def test_asked_numbers_distinct_texts_by_first_appearance() -> None:

@@ -201,7 +201,17 @@ def test_reading_decodes_its_own_escapes_only(tmp_path: Path) -> None:
 def test_write_run_numbers_places_and_keeps_scores_exactly(tmp_path: Path) -> None:
     ranks = rank({"q": [0.1, 0.3, 0.1, float("-inf")], "none": [float("-inf")] * 4}, "abcd", {"q": {"a": 1}})
     write_run(tmp_path / "run", ranks, "t")
-    assert (tmp_path / "run").read_text() == "q Q0 b 1 0.3 t\nq Q0 c 2 0.1 t\nq Q0 a 3 0.1 t\n"
+    assert (tmp_path / "run").read_text() == "q Q0 b 1 0.300000012 t\nq Q0 c 2 0.100000001 t\nq Q0 a 3 0.100000001 t\n"
+
+
+def test_write_run_writes_the_ranking_that_it_is_given_and_not_the_one_before(tmp_path: Path) -> None:
+    written = []
+    for row, tag in (([0.5, 0.25], "t"), ([0.25, 0.5], "t"), ([0.25, 0.5], "u")):
+        write_run(tmp_path / "run", rank({"q": row}, "ab", {"q": {"a": 1}}), tag)
+        written.append((tmp_path / "run").read_text())
+    assert written[0] == "q Q0 a 1 0.5 t\nq Q0 b 2 0.25 t\n"
+    assert written[1] == "q Q0 b 1 0.5 t\nq Q0 a 2 0.25 t\n"
+    assert written[2] == written[1].replace(" t\n", " u\n")
 
 
 def test_write_run_keeps_float64_scores_apart(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from glyphrank.measure import (
 )
 from glyphrank.outcome import Report
 from glyphrank.probe import PROBE, stored_probe, write_probe
-from glyphrank.rankings import Rankings, main_scores, rank_all
+from glyphrank.rankings import Rankings, main_scores, rank_all, rank_once
 from glyphrank.records import Direction, IntArray, Task
 from glyphrank.report import results
 from glyphrank.report.scores import SCORES, orders_of, write_scores
@@ -78,7 +78,7 @@ def execute(
     worked = read_and_encode(run, task, origin.lineage)
     channels = [part.channel for part in worked.parts]
     directions = (Direction.t2v,) if run.is_approximate else run.metrics.directions
-    rankings = rank_all(task, channels, run.fusion, directions, scratch=results.folder(store))
+    rankings = rank_once(task, channels, run.fusion, directions, scratch=results.folder(store))
     losses = measure_losses(run, task, worked.parts, rankings) if run.is_approximate else {}
     report = of_this_run(report_of(run, task, worked, rankings, losses, origin), run, task, worked.probe)
     place = results.folder(store / origin.identity)

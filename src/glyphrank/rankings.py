@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import ref
 
 import numpy as np
 
 from glyphrank.errors import DataError
 from glyphrank.fusion import Fusion
+from glyphrank.last_values import LastValue
 from glyphrank.ranking import RankCounter, reverse
 from glyphrank.records import Direction, FloatArray, IntArray, Ranks, Scores, Task
 from glyphrank.scoring import TILE, Channel
@@ -28,6 +30,8 @@ TOP = 100
 
 Rankings = Mapping[str, Mapping[Direction, Ranks]]
 """Name of a channel, or `fused` where there are several -> direction -> ranks."""
+
+_last: LastValue[tuple[tuple[ref[object], ...], Rankings]] = LastValue()
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,22 @@ def rank_all(
                 backward.add(items, _fused(scores.read(items, asked.number), fusion), None)
             found[Direction.v2t] = backward.finish()
     return {name: {direction: ranks[name] for direction, ranks in found.items()} for name in found[Direction.t2v]}
+
+
+def rank_once(
+    task: Task, channels: Sequence[Channel], fusion: Fusion, directions: Sequence[Direction], scratch: Path
+) -> Rankings:
+    """As `rank_all`, or the very same rankings again, as in a sweep over what is measured.
+
+    They are taken over where task and channels are the objects of the call before and all else is equal.
+    """
+    asked = (task, *channels)
+    _last.keep_if(lambda kept: all(was() is now for was, now in zip(kept[0], asked, strict=False)))
+
+    def make() -> tuple[tuple[ref[object], ...], Rankings]:
+        return tuple(map(ref, asked)), rank_all(task, channels, fusion, directions, scratch)
+
+    return _last.get((len(channels), fusion if len(channels) > 1 else None, tuple(directions)), make)[1]
 
 
 def main_scores(

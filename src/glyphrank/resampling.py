@@ -173,18 +173,23 @@ def _order_statistics(
 def _draws(shape: tuple[int, ...]) -> Iterator[tuple[slice, Numbers]]:
     """Block by block, the numbers of the resamples and how often each draws each of the groups, (c, g).
 
+    The next block takes the memory of the one before: asking for it anew costs more than the numbers.
+
     Args:
         shape: (g, m) of the values that the draws are multiplied by.
     """
-    count, most = shape[0], max(1, CELLS // max(shape))
+    count, most = shape[0], min(max(1, CELLS // max(shape)), RESAMPLES)
     blocks = [slice(start, min(start + most, RESAMPLES)) for start in range(0, RESAMPLES, most)]
     if count * RESAMPLES <= _KEPT_BYTES:
-        drawn = _drawn(count)
-        yield from ((rows, drawn[rows].astype(np.float64)) for rows in blocks)
+        drawn, room = _drawn(count), np.empty((most, count))
+        for rows in blocks:
+            weights = room[: rows.stop - rows.start]
+            np.copyto(weights, drawn[rows])
+            yield rows, weights
         return
-    generator = np.random.default_rng(SEED)
+    generator, room = np.random.default_rng(SEED), np.empty((most, count))
     for rows in blocks:
-        weights = np.empty((rows.stop - rows.start, count))
+        weights = room[: rows.stop - rows.start]
         _draw(weights, generator)
         yield rows, weights
 

@@ -10,14 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
+from weakref import ref
+
+import numpy as np
 
 from glyphrank.errors import DataError
 from glyphrank.faults import Faults
 from glyphrank.ids import nfc
+from glyphrank.last_values import LastValue
 from glyphrank.records import Ranks
 from glyphrank.trec_lines import Form, all_escaped, columns_of, decoded, lines_of, number_of
 from glyphrank.trec_lines import escaped as escaped
+
+_last: LastValue[tuple[ref[Ranks], str]] = LastValue()
+"""The text of the last ranking, which the cells of a sweep over what is measured share."""
 
 
 @dataclass(frozen=True)
@@ -114,17 +122,24 @@ def read_run(path: Path, queries: Iterable[str] = (), items: Iterable[str] = ())
 def write_run(path: Path, ranks: Ranks, tag: str) -> None:
     """Writes the top of every ranking, best first, in TREC's six columns.
 
-    Scores have the shortest form that reads back as the same number of their type, float32 or float64: ties stay ties,
-    and no others come to be. Queries without a retrieved item have no line.
+    Scores have as many digits as read back as the same number of their type, float32 or float64: ties stay ties, and
+    no others come to be. Queries without a retrieved item have no line.
     """
-    names, ending = _all_named(ranks.item_ids), f" {_named(tag)}\n"
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        for query, (items, scores) in zip(ranks.query_ids, ranks.top, strict=True):
-            start = f"{_named(query)} Q0 "
-            lines = zip(items.tolist(), scores.astype(str).tolist(), strict=True)
-            stream.writelines(
-                [f"{start}{names[item]} {place} {score}{ending}" for place, (item, score) in enumerate(lines, start=1)]
-            )
+    _last.keep_if(lambda last: last[0]() is ranks)
+    _, text = _last.get(tag, lambda: (ref(ranks), _run_text(ranks, tag)))
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _run_text(ranks: Ranks, tag: str) -> str:
+    names, ending = _all_named(ranks.item_ids), f" {_named(tag)}\n".replace("%", "%%")
+    longest = max((len(items) for items, _ in ranks.top), default=0)
+    score = "%.9g" if all(scores.dtype == np.float32 for _, scores in ranks.top) else "%r"
+    lines = [f"%s Q0 %s {place} {score}{ending}" for place in range(1, longest + 1)]  # of one text, for speed
+    texts = []
+    for query, (items, scores) in zip(ranks.query_ids, ranks.top, strict=True):
+        cells = zip(repeat(_named(query)), [names[item] for item in items.tolist()], scores.tolist())
+        texts.append("".join(lines[: len(items)]) % tuple(chain.from_iterable(cells)))
+    return "".join(texts)
 
 
 def write_qrels(path: Path, relevant: Mapping[str, Mapping[str, float]]) -> None:
