@@ -66,7 +66,7 @@ LAYERS = {
         "workers",
         "written_out",
     },
-    2: {"audit", "datasets", "encoders", "indexes", "ocr", "report", "tracking"},
+    2: {"audit", "datasets", "encoders", "indexes", "ocr", "report", "tracking", "starting_files", "starting_text"},
     3: {
         "answers",
         "bad_items",
@@ -92,6 +92,7 @@ LAYERS = {
         "score_matrix",
         "sight",
         "stages",
+        "starting",
         "uncertainty",
         "visual",
         "working",
@@ -100,7 +101,7 @@ LAYERS = {
     | {"origins", "sweep_config"},
     5: {"__main__", "check", "compare_command", "job", "score_command", "sweep", "sweep_cells"}
     | {"cache_command", "plan_command", "reproduce_command", "open_sweep", "relaunch", "snapshot"}
-    | {"sync_command"},
+    | {"new_command", "sync_command"},
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 HEAVY = {

@@ -20,6 +20,7 @@ USAGE = """usage: glyphrank COMMAND ...
   sync                              sends to MLflow what could not be sent, and closes runs of dead processes
   reproduce RUN                     runs a finished run again and tells whether its numbers come out the same
   cache    [list | prune]           what the cache holds, by component, size and last use
+  new      DATASET FOLDER           a dataset out of a folder of your own PDFs, pictures and clips
 
 glyphrank COMMAND --help explains a command; glyphrank --version tells the version.
 """
@@ -64,6 +65,10 @@ def main() -> int:
             from glyphrank.cache_command import run_cache
 
             return run_cache(rest)
+        case ["new", *rest]:
+            from glyphrank.new_command import run_new
+
+            return run_new(rest)
         case ["--version"]:
             print(f"glyphrank {__version__}")
             return 0

@@ -258,3 +258,23 @@ def test_load_reads_a_real_document(shared_data: Path, tmp_path: Path) -> None:
     assert (len(task.queries), len(task.items), len(task.relevant)) == (228, 151, 228)
     assert task.items[150].media is not None
     assert task.items[150].media.page == 151
+
+
+def test_no_query_yet_says_what_a_line_looks_like(corpus: Corpus) -> None:
+    message = corpus.write(queries="", qrels="query-id\tcorpus-id\tscore\n").fault()
+    assert 'queries.jsonl: the file is empty; wanted a line for each query, such as {"id": "q1", "text": ' in message
+    assert "qrels.tsv: only a header; wanted at least one row below it, such as q1<TAB>a<TAB>1 (with tabs)" in message
+
+
+def test_no_judgement_yet_names_a_query_that_is_there(corpus: Corpus) -> None:
+    assert "such as q<TAB>a<TAB>1" in corpus.write(qrels="query-id\tcorpus-id\tscore\n").fault()
+
+
+def test_a_missing_corpus_names_the_command_that_writes_one(corpus: Corpus) -> None:
+    (corpus.root / "corpus.jsonl").unlink()
+    assert "`glyphrank new` writes them for a folder of documents" in corpus.fault()
+
+
+def test_queries_without_a_row_in_the_judgements_are_named(corpus: Corpus) -> None:
+    corpus.write(qrels="query-id\tcorpus-id\tscore\nq\ta\t1\n")
+    assert corpus.load().notes == ("queries.jsonl: 1 query has no row in qrels.tsv ('r')",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -17,6 +18,8 @@ from glyphrank.identity import FileDigests, Location
 from glyphrank.records import Item, Media, Query, Task
 from glyphrank.runtime import Runtime
 from glyphrank.trec import Qrels, gather_qrels
+
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Folder:
         items = _items(root, corpus, runtime, blocks)
         asked = read_records(root / "queries.jsonl", False, blocks)
         queries = _queries(root, asked, blocks)
-        judgements = _judgements(root, self.split, blocks)
+        judgements = _judgements(root, self.split, _row(asked, corpus), blocks)
         found = _relevant(judgements, asked, corpus, blocks)
         blocks.stop()
         if judgements.is_split:
@@ -73,7 +76,10 @@ class Folder:
             items=tuple(items),
             relevant=found.relevant,
             fingerprint=fingerprint(queries, items, found.relevant),
-            notes=notes_of(judgements.qrels, judgements.path.name, items, "corpus.jsonl"),
+            notes=(
+                *notes_of(judgements.qrels, judgements.path.name, items, "corpus.jsonl"),
+                *_unjudged(queries, found, judgements.path.name),
+            ),
         )
 
 
@@ -134,15 +140,37 @@ def _queries(root: Path, asked: Records, blocks: Blocks) -> list[Query]:
     return [Query(record.id, record.text or "", record.slices) for record in asked.records]
 
 
-def _judgements(root: Path, split: str, blocks: Blocks) -> _Judgements:
+def _judgements(root: Path, split: str, row: str, blocks: Blocks) -> _Judgements:
+    """The judgements; `row` is what one looks like, for the message where there is none."""
     with blocks.keep():
         path, is_split = _qrels_path(root, split)
         faults = Faults(path)
         qrels = gather_qrels({"": path}, faults)
         with blocks.keep():
-            faults.stop()
+            try:
+                faults.stop()
+            except DataError as error:
+                if qrels.gains or len(error.faults) > 1:
+                    raise
+                raise DataError(f"{error}, such as {row} (with tabs)") from error
         return _Judgements(path, is_split, qrels)
     return _Judgements(root / "qrels.tsv", False, Qrels({}, {}, 0))
+
+
+def _row(asked: Records, corpus: Records) -> str:
+    """A row of judgements, by ids that are there, tabs as `<TAB>`."""
+    query, item = next(iter(asked.ids), "q1"), next(iter(corpus.ids), "ID")
+    return f"{shown(query, str)}<TAB>{shown(item, str)}<TAB>1"
+
+
+def _unjudged(queries: Sequence[Query], found: Relevance, judgements: str) -> list[str]:
+    """A note that names the first queries of which the judgements do not speak."""
+    names = [query.id for query in queries if query.id not in found.judged]
+    if not names:
+        return []
+    first = ", ".join(shown(name) for name in names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+    have = "1 query has" if len(names) == 1 else f"{len(names)} queries have"
+    return [f"queries.jsonl: {have} no row in {judgements} ({first})"]
 
 
 def _relevant(judgements: _Judgements, asked: Records, corpus: Records, blocks: Blocks) -> Relevance:

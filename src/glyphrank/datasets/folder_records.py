@@ -18,6 +18,11 @@ from glyphrank.json_objects import JsonObject, refuse_repeated
 _ID_FIELDS = ("id", "_id")
 _MEDIA_FIELDS = ("media", "page")
 _WANTED = 'wanted one JSON object a line (JSON lines), such as {"id": ..., "text": ...}'
+_ITEMS = (
+    'wanted a line for each item, such as {"id": "budget#1", "media": "budget.pdf", "page": 1}; `glyphrank new` writes '
+    "them for a folder of documents"
+)
+_QUERIES = 'wanted a line for each query, such as {"id": "q1", "text": "What does the library cost?"}'
 
 
 class NoObjectError(ValueError):
@@ -56,7 +61,7 @@ def read_records(path: Path, with_media: bool, blocks: Blocks) -> Records:
     """
     reader = _Reader(path, with_media)
     with blocks.keep():
-        for number, line in lines_of(path):
+        for number, line in lines_of(path, reader.wanted):
             reader.take(number, line)
         reader.whole = True
     with blocks.keep():
@@ -70,6 +75,7 @@ class _Reader:
     def __init__(self, path: Path, with_media: bool) -> None:
         self._path = path
         self._with_media = with_media
+        self.wanted = _ITEMS if with_media else _QUERIES
         self._faults = Faults(path)
         self._no_objects = NoObjects()
         self.ids = Ids(self._faults)
@@ -98,7 +104,7 @@ class _Reader:
         self._no_objects.report(self._faults)
         self._faults.stop()
         if self.whole and not self.records:
-            raise DataError(f"{self._path}: the file is empty; wanted one JSON object a line")
+            raise DataError(f"{self._path}: the file is empty; {self.wanted}")
 
 
 def _readable_id(line: str) -> str | None:
@@ -139,8 +145,11 @@ class NoObjects:
         faults.put_first(f"line {number}: {error}{more}; {_WANTED}")
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+def lines_of(path: Path, wanted: str = "wanted one JSON object a line") -> Iterator[tuple[int, str]]:
     """Number and text of every line that is not blank.
+
+    Args:
+        wanted: what the file should hold, for the message where there is none.
 
     Raises:
         DataError: the file cannot be read, or is not UTF-8.
@@ -156,7 +165,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
                 if data.strip():
                     yield number, data.decode("utf-8")
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror or error}); wanted one JSON object a line") from error
+        raise DataError(f"{path}: cannot be read ({error.strerror or error}); {wanted}") from error
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path}, line {number}: bytes that are not UTF-8 ({error.reason}); save it as UTF-8"
