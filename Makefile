@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export HF_HUB_OFFLINE ?= 1
 
-.PHONY: install quickstart test expected check format benchmark clean
+.PHONY: install quickstart test expected check format docs benchmark clean
 
 install: .venv/.installed
 
@@ -30,10 +30,15 @@ check: .venv/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/codespell
+	$(BIN)/python docs/make_configs.py --check
 
 format: .venv/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# docs/configs.md, from conf/, experiments/ and the classes.
+docs: .venv/.installed
+	$(BIN)/python docs/make_configs.py
 
 benchmark: .venv/.installed
 	$(BIN)/python benchmarks/cell.py

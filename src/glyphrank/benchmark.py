@@ -9,7 +9,10 @@ from glyphrank.records import Source, View
 
 
 class Benchmark(StrEnum):
-    """Sources: the cards of SDS KoPub VDR (arXiv:2511.04910) and TextVR (arXiv:2305.03347)."""
+    """Whose rules for channels are known.
+
+    Sources: the cards of SDS KoPub VDR (arXiv:2511.04910) and TextVR (arXiv:2305.03347).
+    """
 
     kopub_task1 = "kopub_task1"
     kopub_task2 = "kopub_task2"

@@ -44,6 +44,28 @@ CHANGES_NO_NUMBER = frozenset(
 class Run:
     """One experiment, built; its fields are the root keys of the config, `paths` and `runtime` being one.
 
+    Attributes:
+        dataset: what is asked, what is ranked, and what is relevant to what.
+        frames: which frames of a clip are looked at, and at which size pages, pictures and frames.
+        ocr: where the text of items comes from, if a channel needs any.
+        transcript: how the lines of a reading are made into one text, or into several.
+        visual: the channel that holds queries against frames, if there is one.
+        text: the channel that holds queries against transcripts, both as dense vectors, if there is one.
+        lexical: the channel that holds queries against transcripts by the tokens they share, if there is one.
+        index: how vectors are searched.
+        fusion: how the scores of several channels become one.
+        metrics: how rankings become numbers: cut-offs, directions, ties, what channels may see, the primary metric.
+        tracking: the MLflow store that is told of the run, if one is.
+        runtime: how and where the run works.
+        on_bad_media: what to do about items that cannot be read or encoded.
+        rerun: true measures again although the result is stored.
+        save_scores: true keeps the scores of all queries and items, `scores.npy` and, in a published order of columns,
+            `scores_rand.npy`.
+        probe: true encodes a sample again at other batch sizes, and tells how many ranks change.
+        probe_precision: numbers in which the sample is encoded once more; only with `probe`.
+        plugins: packages of one's own whose components may be used.
+        launch: how the cells of a sweep are started.
+
     Raises:
         ValueError: the parts do not go together: no channel, text channels without a source of text, a view that the
             protocol forbids, a fusion that lacks a channel, a precision to probe without a probe or where no encoder

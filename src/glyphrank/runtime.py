@@ -14,10 +14,13 @@ class Runtime:
 
     Attributes:
         device: where models run: `auto`, `cpu`, `cuda`, `cuda:1`, `mps`.
-        batch_size, workers: inputs a model takes at once; processes that read media (0: the run's own, without limits).
-        media_seconds, media_memory: what reading one item may take at most: seconds, and GiB in its process.
+        batch_size: inputs that a model takes at once, at least 1.
+        workers: processes that read media ahead of the models; 0: the run's own, without limits.
+        media_seconds: seconds that reading one item may take at most, above 0.
+        media_memory: GiB that reading one item may take at most in its process, above 0.
         download: whether weights may be fetched from a hub.
-        outputs, cache: absolute folders for everything produced, and for the shards.
+        outputs: absolute folder for everything produced.
+        cache: absolute folder for the shards.
     """
 
     device: str

@@ -52,6 +52,7 @@ class TextVr:
 
     Attributes:
         root: the folder with the annotation files, `Videos/` (or `Video/`) and `Kwai_VideoOCR/`.
+        split: which clips: of the test file, or of `train` or `val`, the parts of the train file.
         missing: what to do where a video is not there.
         val_share: share of the source videos of the train file that make `val`, from 0 to below 1.
         val_seed: decides which they are.

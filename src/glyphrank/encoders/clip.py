@@ -39,7 +39,8 @@ class OpenClip:
         quick_gelu: activation of both towers: QuickGELU (true), GELU (false), or what the settings say (null). Weights
             trained with one and run with the other load without a fault and score worse.
         crop: what happens to the edges of a picture.
-        query_prompt, text_prompt: put before every query; before every text, where the model encodes texts.
+        query_prompt: put before every query.
+        text_prompt: put before every text, where the model encodes texts.
         random_weights: true leaves the weights aside and draws them, for comparison or to try a pipeline.
         seed: of the random weights, None without them.
     """

@@ -15,6 +15,11 @@ class Middles:
 
     Frame i of `count` is floor((i + 1/2) * n / count) of n, in whole numbers: no place is beyond the end, none stands
     twice, and a clip with fewer frames than asked for gives each of its own once.
+
+    Attributes:
+        count: frames of a clip, at least 1; a page or picture is one frame.
+        long_side: pixels of the longer side: a page is rendered at it, a larger picture or frame is reduced to it.
+        most_pixels: width times height, in pixels, that a file may declare; a larger one fails, undecoded.
     """
 
     VERSION: ClassVar[int] = 1
@@ -41,6 +46,12 @@ class Fps:
 
     An interval in which no frame begins gives none. Where more than `most` would be taken, those at the middles of
     `most` equal parts of them are.
+
+    Attributes:
+        per_second: frames a second, above 0 and at most 1000.
+        most: frames of a clip at most, at least 1.
+        long_side: pixels of the longer side: a page is rendered at it, a larger picture or frame is reduced to it.
+        most_pixels: width times height, in pixels, that a file may declare; a larger one fails, undecoded.
     """
 
     VERSION: ClassVar[int] = 1

@@ -25,7 +25,8 @@ class ElseRead:
     the second engine finds nothing, what the first has read stands.
 
     Attributes:
-        first, second: the engines.
+        first: the engine that reads text layers.
+        second: the engine that reads where the first found too little.
         thin_below: characters, in NFC and white space aside, that the first reading must have.
     """
 

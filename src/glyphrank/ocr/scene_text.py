@@ -51,14 +51,19 @@ class EasyOcr:
     Attributes:
         languages: codes of EasyOCR, e.g. `ko`, `en`; which go together is said in `scene_languages`.
         folder: folder with the weights, looked at before EasyOCR's own; its whole content is part of the key.
-        canvas_size, mag_ratio: pixels of the long side at which text is looked for at most, and the factor by which
-            a frame is enlarged before.
-        text_threshold, low_text, link_threshold: of the detector, each in [0, 1].
+        canvas_size: pixels of the long side at which text is looked for at most, at least 32.
+        mag_ratio: factor by which a frame is enlarged before, above 0.
+        text_threshold: score of the detector, in [0, 1], that one place of a text must have.
+        low_text: score of the detector, in [0, 1], above which a pixel belongs to a text.
+        link_threshold: score of the detector, in [0, 1], above which neighbouring letters belong together.
         min_size: pixels of the long side that a detection must exceed.
-        slope_ths, width_ths, add_margin: up to which slope a box is taken as level; up to which distance boxes of a
-            line are joined, and how much each is widened, both in heights of the box.
-        contrast_ths, adjust_contrast: a box read with less confidence is read again with that contrast.
-        decoder, beam_width: how text is decoded; the width matters to `beamsearch` only.
+        slope_ths: slope up to which a box is taken as level, at least 0.
+        width_ths: distance up to which boxes of a line are joined, in heights of the box, at least 0.
+        add_margin: how much each box is widened, in heights of the box, at least 0.
+        contrast_ths: confidence, in [0, 1], below which a box is read again with more contrast.
+        adjust_contrast: contrast of that second reading, in [0, 1].
+        decoder: how the recogniser's output is decoded.
+        beam_width: texts that `beamsearch` keeps in sight, at least 1; without effect on `greedy`.
         rotations: degrees by which every box is turned for another try, e.g. [90, 180, 270]; the surest one stays.
         quantize: whether the recogniser computes with 8-bit weights on a CPU (faster, and other numbers).
         same_frame: mean absolute difference, in [0, 1] of the range of pixels, up to which a frame counts as the last
