@@ -19,6 +19,7 @@ USAGE = """usage: glyphrank COMMAND ...
   compare  [RUN ...]                finished runs side by side: intervals, paired tests, who is not told from the best
   sync                              sends to MLflow what could not be sent, and closes runs of dead processes
   reproduce RUN                     runs a finished run again and tells whether its numbers come out the same
+  report   RUN                      a page of a finished run: its numbers, and the queries that it missed with pictures
   cache    [list | prune]           what the cache holds, by component, size and last use
   new      DATASET FOLDER           a dataset out of a folder of your own PDFs, pictures and clips
 
@@ -61,6 +62,10 @@ def main() -> int:
             from glyphrank.reproduce_command import run_reproduce
 
             return run_reproduce(rest)
+        case ["report", *rest]:
+            from glyphrank.report_command import run_report
+
+            return run_report(rest)
         case ["cache", *rest]:
             from glyphrank.cache_command import run_cache
 

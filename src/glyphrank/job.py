@@ -68,7 +68,7 @@ def job(config: Any) -> float:
         for path in cell.copies:
             redact_file(path)
         (cell.folder / REPORT).unlink(missing_ok=True)  # an earlier run's, which would pass for this one's
-        return perform(*_built(config, cell), cell.folder)
+        return perform(*_built(config, cell), cell.folder, page=cell.sweep is None)
     except (ConfigError, DataError) as error:
         return _fail(cell, str(error), str(error), code=2)
     except SystemExit as error:
@@ -138,10 +138,13 @@ def _fail(cell: Cell, reason: str, message: str, code: int) -> float:
     return math.nan
 
 
-def perform(run: Run, start: Start, folder: Path) -> float:
+def perform(run: Run, start: Start, folder: Path, page: bool = False) -> float:
     """Runs an experiment and hands its result on: to its own folder, to the tracker, to the terminal.
 
     A cell whose sweep has been started again meanwhile leaves the folder to its successor, and only keeps the result.
+
+    Args:
+        page: whether `report.html` is among the files.
     """
     from glyphrank.devices import leases
     from glyphrank.pipeline import execute
@@ -161,6 +164,10 @@ def perform(run: Run, start: Start, folder: Path) -> float:
         else:
             results.deliver(store, report, folder, done.orders)
         keep_environment(store / report.identity, folder, run.runtime.device, run, done.reused)
+        if page:
+            from glyphrank.page_parts import keep_page
+
+            keep_page(run, replace(done, report=report), start.name, folder)
         tracked.log(report, folder, done.reused)
         if tracked.reference:
             results.remember_run(store, report.identity, tracked.reference)

@@ -20,7 +20,7 @@ from glyphrank.rankings import Rankings, main_scores, rank_all, rank_once
 from glyphrank.records import Direction, IntArray, Task
 from glyphrank.report import results
 from glyphrank.report.scores import SCORES, orders_of, write_scores
-from glyphrank.reporting import Origin, own_ranks, queries_of, report_of
+from glyphrank.reporting import Material, Origin, own_ranks, queries_of, report_of
 from glyphrank.run import Run
 from glyphrank.runtime import NeedsFiles
 from glyphrank.sight import looks_recipe
@@ -39,11 +39,13 @@ class Executed:
         reused: whether the result was stored before.
         orders: other orders of the columns in which the scores are wanted (`scores.orders_of`), None where nobody asked
             for the scores.
+        material: what was measured, for the page of misses; None where the result was stored.
     """
 
     report: Report
     reused: bool
     orders: Mapping[str, IntArray] | None
+    material: Material | None = None
 
 
 def execute(
@@ -89,7 +91,7 @@ def execute(
     queries = queries_of(task, rankings, run.metrics)
     result = results.Result(report, own_ranks(rankings), queries, task.relevant, run.metrics.ties)
     results.keep(store, result, further_files(run))
-    return Executed(report, False, orders)
+    return Executed(report, False, orders, Material(task, worked, rankings))
 
 
 def find_stored(run: Run, task: Task, identity: str) -> Report | None:

@@ -31,6 +31,7 @@ from glyphrank.records import Direction, Ranks, Task, View
 from glyphrank.report.queries import PerQuery
 from glyphrank.run import CHANNELS, Run
 from glyphrank.ties import Numbers
+from glyphrank.transcript import Written
 from glyphrank.uncertainty import groupings_of, uncertainty
 
 _content: LastValue[tuple[ref[Task], dict[str, str]]] = LastValue()
@@ -39,13 +40,23 @@ _content: LastValue[tuple[ref[Task], dict[str, str]]] = LastValue()
 
 @dataclass(frozen=True)
 class Worked:
-    """What the expensive stages gave: the channels, what of the items took no part in them, and what a probe found."""
+    """What the expensive stages gave: channels and texts, what of the items took no part, and what a probe found."""
 
     parts: Sequence[Part]
     failures: Mapping[str, str]
     counts: Mapping[str, int]
     listed: Mapping[str, Sequence[str]]
     probe: Probe
+    written: Written
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a run measured: that of which its page is made; `rankings` are forward at least."""
+
+    task: Task
+    worked: Worked
+    rankings: Rankings
 
 
 @dataclass(frozen=True)

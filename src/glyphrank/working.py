@@ -71,7 +71,7 @@ def read_and_encode(run: Run, task: Task, lineage: Mapping[str, str]) -> Worked:
     for item_id, why in failures.items():
         logger.warning("item %r is not retrieved where it was needed: %s", item_id, why)
     counts = {**texts.counts, **counts_of_parts(parts), "failed_items": len(failures)}
-    return Worked(parts, failures, counts, texts.listed, probe)
+    return Worked(parts, failures, counts, texts.listed, probe, texts.written)
 
 
 def _keys(run: Run, lineage: Mapping[str, str]) -> dict[str, Hashable]:

@@ -162,6 +162,7 @@ def test_table_is_printed_last_and_lies_in_the_folder_and_in_the_parent(swept: P
     assert said.rindex("rank group") > said.rindex("files: ")
     rows = json.loads((sweep / "comparison.json").read_text(encoding="utf-8"))["runs"]
     assert {row["name"] for row in rows} == {"cell 0", "cell 1"}
+    assert not list(swept.glob("outputs/**/report.html"))  # for cells `glyphrank report` makes it
 
 
 def test_reference_of_the_parent_stands_in_the_sweeps_folder(swept: Path) -> None:
@@ -181,6 +182,7 @@ def test_single_run_has_no_parent_and_leaves_no_record(folder: Path) -> None:
     assert split(folder)[0] == []
     assert [run.parent for run in stored(folder)] == [None]
     assert not list(folder.glob("outputs/**/cells"))
+    assert len(list(folder.glob("outputs/runs/**/report.html"))) == 1
 
 
 def test_failed_cell_fails_the_parent_and_the_others_are_compared(folder: Path) -> None:

@@ -80,3 +80,4 @@ def test_installed_command_runs_the_default_experiment_from_any_folder(installed
     assert done.returncode == 0, done.stderr
     assert "sample_pages: " in done.stdout
     assert (tmp_path / "outputs" / "results").is_dir()
+    assert list(tmp_path.glob("outputs/runs/*/*/report.html"))  # whose template the wheel holds

@@ -140,7 +140,7 @@ def _histogram(cells: Sequence[_Cell], count: int, comparison: Comparison) -> Fi
     way = Direction.v2t if comparison.metric.startswith(REVERSE) else Direction.t2v
     ranks = [_best_ranks(cell, way, comparison.rule) for cell in cells]
     gallery = max(len(cell.finished.ranks[way].item_ids) for cell in cells)
-    edges = _edges(gallery)
+    edges = rank_bins(gallery)
     figure = _figure(9, 4.5)
     axes = figure.add_subplot()
     width = 0.8 / len(cells)
@@ -163,10 +163,10 @@ def _best_ranks(cell: _Cell, way: Direction, rule: str) -> list[float]:
     return [float(value) for value in np.asarray(values) if not np.isnan(value)]
 
 
-def _edges(most: int) -> list[int]:
+def rank_bins(most: int) -> list[int]:
     """Lower ends of bins for ranks 1 to `most`, and the end of the last: 1, 2, 3-5, 6-10, 11-20, 21-50, ...
 
-    >>> _edges(30)
+    >>> rank_bins(30)
     [1, 2, 3, 6, 11, 21, 31]
     """
     edges, size = [1], 1
