@@ -62,6 +62,29 @@ def test_find_when_a_package_carries_the_files(
     assert weights.find(runtime) == hub
 
 
+def test_find_when_a_package_alone_has_the_model(
+    runtime: Runtime, hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carried = model(tmp_path / "site" / "sole_carrier" / "model")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    weights = Weights(None, None, sha256("weights"), "sole_carrier/model", None)
+    assert weights.find(runtime) == carried
+    (carried / "config.json").unlink()
+    with pytest.raises(
+        DataError, match=r"sole_carrier/model: no config\.json; .*sole_carrier carries: install it again"
+    ):
+        weights.find(runtime)
+    with pytest.raises(DataError, match="sole_carrier/other: it is not there; wanted the folder of a sentence-trans"):
+        replace(weights, package="sole_carrier/other").find(runtime)
+
+
+def test_a_package_alone_needs_the_digest_and_no_half_of_a_repository() -> None:
+    with pytest.raises(ValueError, match="without sha256"):
+        Weights(None, None, None, "sole_carrier/model", None)
+    with pytest.raises(ValueError, match="wanted both, or a folder"):
+        Weights("team/model", None, "0" * 64, "sole_carrier/model", None)
+
+
 @pytest.mark.parametrize("missing", ["config.json", "tokenizer.json", "1_Pooling/config.json", "model.safetensors"])
 def test_find_when_a_partial_snapshot_lies_before_a_package_that_is_whole(
     missing: str, runtime: Runtime, hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -29,7 +29,8 @@ class Weights:
         revision: commit of the repository, 40 hexadecimal digits; a branch would change under the results.
         sha256: digest of the file with the weights, None where the revision is trust enough.
         package: installed package that carries the same files, with the folder in it, e.g. `some_package/model`;
-            only together with `sha256`, since a package is not the publisher's word.
+            only together with `sha256`, since a package is not the publisher's word. A model that no hub has, such as
+            one of this package, is named by it alone.
         folder: folder with the files, for a model of one's own; then repository and revision may be None.
     """
 
@@ -44,7 +45,8 @@ class Weights:
     folder: Location | None
 
     def __post_init__(self) -> None:
-        if self.folder is None and (self.repository is None or self.revision is None):
+        nameless = self.repository is None and self.revision is None and self.package is not None
+        if self.folder is None and not nameless and (self.repository is None or self.revision is None):
             raise ValueError(
                 f"repository is {self.repository!r} and revision {self.revision!r}; wanted both, or a folder"
             )
@@ -79,13 +81,27 @@ class Weights:
             if lack:
                 raise DataError(f"{self.folder}: {lack}; wanted the folder of {layout.name}")
             return self.folder
-        places = [_in_hub_cache(str(self.repository), str(self.revision)), _in_package(self.package)]
+        carried = _in_package(self.package)
+        if self.repository is None:
+            return self._carried_whole(layout, carried)
+        places = [_in_hub_cache(str(self.repository), str(self.revision)), carried]
         for place in places:
             if place is not None and layout.lacks(place) is None:
                 return place
         if not runtime.download:
             raise DataError(self._nowhere(layout, *places))
         return _fetch(str(self.repository), str(self.revision), layout)
+
+    def _carried_whole(self, layout: Layout, carried: Path | None) -> Path:
+        """The folder in the package, for a model that is nowhere else."""
+        lack = "it is not there" if carried is None else layout.lacks(carried)
+        if carried is None or lack:
+            name = str(self.package).partition("/")[0]
+            raise DataError(
+                f"{carried or self.package}: {lack}; wanted the folder of {layout.name}, which the package {name} "
+                f"carries: install it again"
+            )
+        return carried
 
     def _nowhere(self, layout: Layout, partial: Path | None, carried: Path | None) -> str:
         found = (
