@@ -13,7 +13,7 @@ install: .venv/.installed
 	touch $@
 
 quickstart: .venv/.installed
-	$(BIN)/glyphrank run -m experiment=quickstart
+	$(BIN)/glyphrank quickstart
 
 test: .venv/.installed
 	$(BIN)/python -m pytest -n auto --dist loadfile
@@ -55,6 +55,7 @@ benchmark: .venv/.installed
 	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/corpus_memory.py --counts 200 2000
 	$(BIN)/python benchmarks/sharing.py
+	$(BIN)/python benchmarks/sample_significance.py --card outputs/scene_card.md
 	$(BIN)/python benchmarks/gpu_check.py --pages 24 --clips 4
 
 clean:

@@ -103,7 +103,7 @@ LAYERS = {
     | {"origins", "sweep_config"},
     5: {"__main__", "check", "compare_command", "job", "score_command", "sweep", "sweep_cells"}
     | {"cache_command", "plan_command", "reproduce_command", "open_sweep", "relaunch", "snapshot"}
-    | {"new_command", "report_command", "sync_command"},
+    | {"new_command", "quickstart_command", "report_command", "sync_command"},
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 HEAVY = {

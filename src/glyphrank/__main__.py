@@ -12,6 +12,7 @@ from glyphrank import __version__
 
 USAGE = """usage: glyphrank COMMAND ...
 
+  quickstart                        two small sweeps on generated samples, and what they show
   run      [overrides]              one experiment; -m sweeps, --help lists the choices
   check    dataset=... [overrides]  what is odd about a dataset, and the best that any ranker can reach on it
   score    --run FILE --qrels FILE  metrics of a ranking made elsewhere, or of a matrix of scores (--matrix)
@@ -74,6 +75,10 @@ def main() -> int:
             from glyphrank.new_command import run_new
 
             return run_new(rest)
+        case ["quickstart", *rest]:
+            from glyphrank.quickstart_command import run_quickstart
+
+            return run_quickstart(rest)
         case ["--version"]:
             print(f"glyphrank {__version__}")
             return 0
