@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -181,11 +181,9 @@ class _Session(Generic[Value, Values]):
         advance: Callable[[int], None] | None,
     ) -> None:
         self.folder, self._locks = _open(stage.folder, stage.codec, threading.get_ident())
-        self._positions: dict[str, int] = {}
-        for position, digest in enumerate(inputs):
-            self._positions.setdefault(digest, position)
-        self.digests = tuple(self._positions)
-        self._rows = {digest: row for row, digest in enumerate(self.digests)}
+        self._inputs = inputs
+        self.digests = tuple(dict.fromkeys(inputs))
+        self._rows = dict(zip(self.digests, range(len(self.digests)), strict=True))
         self._gathered: Gatherer[Value, Values] = stage.codec.gather(len(self.digests))
         self._name = stage.name
         self._is_current = stage.is_current
@@ -199,11 +197,12 @@ class _Session(Generic[Value, Values]):
     def fetch(self, wanted: Sequence[str]) -> list[str]:
         """Gathers what shards hold of the wanted inputs; returns the others, in order."""
         missing = set(wanted)
-        while held := _by_shard(missing, self.folder):
-            for name, digests in held.items():
-                values = self.folder.read(name)
-                found = [digest for digest in digests if digest in values]
-                self._gather(found, [values[digest] for digest in found])
+        while held := self.folder.holders(missing):
+            for name in held:
+                digests, values = self.folder.read(name)
+                places = [place for place, digest in enumerate(digests) if digest in missing]
+                found = [digests[place] for place in places]
+                self._gather(found, values, places)
                 missing.difference_update(found)
         return [digest for digest in wanted if digest in missing]
 
@@ -263,16 +262,23 @@ class _Session(Generic[Value, Values]):
         made = {digest: value for digest, value in zip(missing, values, strict=True) if value is not None}
         if made:
             # What a cold cache returns is what a warm one will return: the values as they were written.
-            self._gather(list(made), self.folder.write(list(made), list(made.values())))
+            self._gather(list(made), self.folder.write(list(made), list(made.values())), range(len(made)))
         self._failed.update(digest for digest in missing if digest not in made)
         self._worked += len(missing)
         self._pieces.append((len(missing), seconds))
         self._advance(len(missing) - len(made))
 
-    def _gather(self, digests: Sequence[str], values: Sequence[Value]) -> None:
-        for digest, value in zip(digests, values, strict=True):
-            self._gathered.put(self._rows[digest], value)
+    def _gather(self, digests: Sequence[str], values: Sequence[Value], places: Sequence[int]) -> None:
+        self._gathered.put_all([self._rows[digest] for digest in digests], values, places)
         self._advance(len(digests))
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        """Where each digest stands first."""
+        positions: dict[str, int] = {}
+        for position, digest in enumerate(self._inputs):
+            positions.setdefault(digest, position)
+        return positions
 
 
 class _Noted(threading.local):
@@ -288,12 +294,3 @@ _noted = _Noted()
 def _open(folder: Path, codec: Codec[Any, Any], thread: int) -> tuple[ShardFolder[Any], ShardLocks]:
     """A folder whose index is kept for the next call in this thread; threads share work as processes do."""
     return ShardFolder(folder, codec), ShardLocks(folder / "locks")
-
-
-def _by_shard(wanted: Iterable[str], folder: ShardFolder[Value]) -> dict[str, list[str]]:
-    held: dict[str, list[str]] = {}
-    for digest in wanted:
-        name = folder.holder(digest)
-        if name is not None:
-            held.setdefault(name, []).append(digest)
-    return held

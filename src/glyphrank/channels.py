@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 import numpy as np
 
 from glyphrank.bad_items import shown
 from glyphrank.encoders import Lexical, TextEncoder, VisualEncoder
 from glyphrank.errors import DataError
-from glyphrank.identity import digest_text
 from glyphrank.indexes import Index
 from glyphrank.indexes.exact import Exact
 from glyphrank.pooling import pool
@@ -19,7 +19,7 @@ from glyphrank.records import IntArray, Item, Vectors
 from glyphrank.runtime import Runtime
 from glyphrank.scoring import Channel, matrix, place, select
 from glyphrank.sight import Sight
-from glyphrank.stages import EncodedTexts, as_one_text, encode_queries, encode_texts, tokenise
+from glyphrank.stages import EncodedTexts, as_one_text, encode_queries, encode_texts, text_inputs, tokenise
 from glyphrank.transcript import Written
 from glyphrank.visual import encode_frames
 
@@ -72,9 +72,12 @@ def text_part(
 
     An item of several texts takes part with those that have a vector.
     """
-    digests = [tuple(map(digest_text, texts)) for texts in written.texts]
-    encoded = encode_texts(encoder, [text for texts in written.texts for text in texts], runtime)
-    usable = [tuple(digest for digest in own if digest not in encoded.failed) for own in digests]
+    texts = [text for own in written.texts for text in own]
+    inputs = iter(text_inputs(texts))
+    digests = [tuple(islice(inputs, len(own))) for own in written.texts]
+    encoded = encode_texts(encoder, texts, runtime)
+    failed = encoded.failed
+    usable = [tuple(digest for digest in own if digest not in failed) for own in digests] if failed else digests
     vectors, entries = pool(encoded.vectors, usable, written.pooling)
     if not vectors.ids:
         raise DataError(f"channel text: {type(encoder).__name__} gave no text a usable vector; {UNUSABLE} each time")
@@ -83,8 +86,8 @@ def text_part(
     queries = encode_queries(encoder, asked.texts, runtime)
     channel, exact = _dense("text", index, vectors, entries, queries, asked)
     counts = {
-        "truncated_texts": sum(digest in encoded.truncated for own in digests for digest in own),
-        "unusable_texts": sum(digest in encoded.failed for own in digests for digest in own),
+        "truncated_texts": sum(map(encoded.truncated.__contains__, chain.from_iterable(digests))),
+        "unusable_texts": sum(map(failed.__contains__, chain.from_iterable(digests))),
     }
     return Part(channel, failures, {**counts, **_counts_of_queries(queries, asked, "")}, exact, _size(encoded.vectors))
 
@@ -120,7 +123,7 @@ def _dense(
     """
     entries, number = matrix(vectors, keep_few=not index.approximate)
     asking, query_number = matrix(queries.vectors)
-    asked_digests = [digest_text(text) for text in asked.texts]
+    asked_digests = text_inputs(asked.texts)
     channel = Channel(
         name,
         index.build(entries),
@@ -136,7 +139,7 @@ def _size(vectors: Vectors) -> int:
 
 
 def _counts_of_queries(queries: EncodedTexts, asked: Asked, prefix: str) -> dict[str, int]:
-    digests = [digest_text(text) for text in asked.texts]
+    digests = text_inputs(asked.texts)
     return {
         f"{prefix}truncated_queries": sum(digests[number] in queries.truncated for number in asked.number),
         f"{prefix}failed_queries": sum(digests[number] in queries.failed for number in asked.number),

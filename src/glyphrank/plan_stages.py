@@ -214,7 +214,7 @@ def _with_media(items: Sequence[Item]) -> list[tuple[Item, str]]:
     return [(item, item.media.digest) for item in items if item.media]
 
 
-def _queries(run: Run, task: Task) -> list[str]:
+def _queries(run: Run, task: Task) -> Sequence[str]:
     """The inputs that queries are, in the form of the transcript."""
     return text_inputs(run.transcript.query(text) for text in Asked.of(task).texts)
 

@@ -12,7 +12,7 @@ import os
 import platform
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -121,8 +121,12 @@ class ShardFolder(Generic[Value]):
         """Name of a shard that holds the input, None where no shard does."""
         return self._holders.get(digest)
 
-    def read(self, name: str) -> Mapping[str, Value]:
-        """Digest -> value of a shard; empty, with a warning, when it is damaged, and then no shard any more."""
+    def holders(self, digests: Iterable[str]) -> set[str]:
+        """Names of shards that together hold all those of the inputs that any shard holds."""
+        return {name for name in map(self._holders.get, digests) if name is not None}
+
+    def read(self, name: str) -> tuple[Sequence[str], Sequence[Value]]:
+        """Digests and values of a shard; none, with a warning, when it is damaged, and then no shard any more."""
         path = self.path / name
         try:
             digests, values = self._codec.load(path.read_bytes())
@@ -134,8 +138,8 @@ class ShardFolder(Generic[Value]):
             if list(digests) != list(self._shards.get(name, ())):
                 self._drop(name)  # replaced since its header was read
                 self._add(name, digests)
-            return dict(zip(digests, values, strict=True))
-        return {}
+            return digests, values
+        return (), ()
 
     def write(self, digests: Sequence[str], values: Sequence[Value]) -> Sequence[Value]:
         """Adds a shard and returns its values as any later reader will find them.

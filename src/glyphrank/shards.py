@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar
+from typing import Any, BinaryIO, ClassVar, Protocol, TypeVar, overload
 
 import numpy as np
 import safetensors.numpy
@@ -41,9 +41,37 @@ class Gatherer(Protocol[Value_contra, Values_co]):
         """Keeps the value of input number `row`, counted from 0."""
         ...
 
+    def put_all(self, rows: Sequence[int], values: Sequence[Value_contra], places: Sequence[int]) -> None:
+        """Keeps values of a shard: for each row the one that stands at its place among them."""
+        ...
+
     def result(self) -> Values_co:
         """All values in the order of rows."""
         ...
+
+
+class Stacked(Sequence[Arrays]):
+    """The values of a shard of arrays: name -> (n, ...) array, of which each value is a row.
+
+    Args:
+        arrays: at least one; all of one length.
+    """
+
+    def __init__(self, arrays: Arrays) -> None:
+        self.arrays = arrays
+
+    def __len__(self) -> int:
+        return len(next(iter(self.arrays.values())))
+
+    @overload
+    def __getitem__(self, row: int) -> Arrays: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Arrays]: ...
+
+    def __getitem__(self, row: int | slice) -> Arrays | Sequence[Arrays]:
+        found = {name: array[row] for name, array in self.arrays.items()}
+        return Stacked(found) if isinstance(row, slice) else found
 
 
 class Codec(Protocol[Value, Values_co]):
@@ -148,15 +176,13 @@ class ArraysCodec:
         return data.replace(_checksum_field(_NO_CHECKSUM), _checksum_field(checksum), 1)
 
     def load(self, data: bytes) -> tuple[Sequence[str], Sequence[Arrays]]:
-        """Digests and values of a shard; the values are views of its arrays."""
+        """Digests and values of a shard; the values are views of its arrays (`Stacked`)."""
         header = _metadata(io.BytesIO(data))
         checksum = header.get("checksum", "")
         blank = data.replace(_checksum_field(checksum), _checksum_field(_NO_CHECKSUM), 1)
         if hashlib.sha256(blank).hexdigest() != checksum:
             raise DamagedError("its checksum does not fit its content")
-        stacked = safetensors.numpy.load(data)
-        digests = _stacked_digests(header)
-        return digests, [{name: array[row] for name, array in stacked.items()} for row in range(len(digests))]
+        return _stacked_digests(header), Stacked(safetensors.numpy.load(data))
 
     def digests(self, stream: BinaryIO) -> Sequence[str]:
         """The digests alone, from the header."""
@@ -174,6 +200,10 @@ class _List:
     def put(self, row: int, value: Any) -> None:
         self._values[row] = value
 
+    def put_all(self, rows: Sequence[int], values: Sequence[Any], places: Sequence[int]) -> None:
+        for row, place in zip(rows, places, strict=True):
+            self.put(row, values[place])
+
     def result(self) -> list[Any]:
         return self._values
 
@@ -189,18 +219,29 @@ class _Rows:
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def put(self, row: int, value: Arrays) -> None:
+        self._check({name: (array.shape, array.dtype) for name, array in value.items()})
+        for name, array in value.items():
+            self._arrays[name][row] = array
+
+    def put_all(self, rows: Sequence[int], values: Sequence[Arrays], places: Sequence[int]) -> None:
+        if not isinstance(values, Stacked):
+            for row, place in zip(rows, places, strict=True):
+                self.put(row, values[place])
+        elif rows:
+            self._check({name: (array.shape[1:], array.dtype) for name, array in values.arrays.items()})
+            is_whole = len(places) == len(values)
+            for name, array in values.arrays.items():
+                self._arrays[name][rows] = array if is_whole else array[places]
+
+    def _check(self, found: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> None:
+        """The first value decides on the shapes and types of all."""
         if not self._arrays:
-            self._arrays = {
-                name: np.zeros((self._count, *array.shape), dtype=array.dtype) for name, array in value.items()
-            }
-        found = {name: (array.shape, array.dtype) for name, array in value.items()}
+            self._arrays = {name: np.zeros((self._count, *shape), dtype=kind) for name, (shape, kind) in found.items()}
         wanted = {name: (array.shape[1:], array.dtype) for name, array in self._arrays.items()}
         if found != wanted:
             raise ValueError(
                 f"arrays of {found} beside arrays of {wanted}; one component must return one shape and type"
             )
-        for name, array in value.items():
-            self._arrays[name][row] = array
 
     def result(self) -> dict[str, NDArray[Any]]:
         return self._arrays
@@ -226,7 +267,7 @@ def _trailer(body: bytes) -> bytes:
 
 def _digests(header: Any) -> Sequence[str]:
     digests = header.get("digests") if isinstance(header, dict) else None
-    if not isinstance(digests, list) or not all(isinstance(digest, str) for digest in digests):
+    if not isinstance(digests, list) or set(map(type, digests)) - {str}:
         raise DamagedError("its header names no digests")
     return digests
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -89,9 +90,15 @@ def text_stage(encoder: TextEncoder, runtime: Runtime) -> Stage[Arrays, dict[str
     return _vector_stage(encoder, "text", runtime)
 
 
-def text_inputs(texts: Iterable[str]) -> list[str]:
+def text_inputs(texts: Iterable[str]) -> Sequence[str]:
     """What stands for each text among the inputs of a stage."""
-    return [digest_text(text) for text in texts]
+    return _digests(tuple(texts))
+
+
+@lru_cache(maxsize=4)
+def _digests(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Items and queries are asked for by several stages of a run, and again by the next cell of a sweep."""
+    return tuple(map(digest_text, texts))
 
 
 def as_one_text(texts: Sequence[str]) -> str:

@@ -146,7 +146,7 @@ def test_start_in_a_deleted_experiment_is_refused(outputs: Path, tmp_path: Path)
 
 def test_start_beside_a_database_that_was_moved_warns_of_the_place_of_files(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+) -> None:  # case L12
     with Local("moved").start(start_in(tmp_path), runtime_in(tmp_path / "before")):
         pass
     assert caplog.text == ""

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from glyphrank.errors import ConfigError
-from glyphrank.tracking.client import load_client
+from glyphrank.tracking.client import connect, load_client
 from glyphrank.tracking.existing import open_existing
+from glyphrank.tracking.pending import send_pending
 from glyphrank.tracking.server import Server
+from glyphrank.tracking.uris import remember_uri
 from postgres import DATABASE_PASSWORD, Database, database
 from tracked_runs import report_with, run_folder, runtime_in, start_in
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +61,7 @@ def test_database_that_refuses_is_told_in_its_own_words_at_once(
 
 def test_database_has_the_numbers_and_the_outputs_have_the_files(
     store: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+) -> None:  # case L12
     monkeypatch.chdir(tmp_path)
     with Server("bare", uri_of(store)).start(start_in(tmp_path), runtime_in(tmp_path / "outputs")) as run:
         run.log(report_with(), run_folder(tmp_path), reused=False)
@@ -64,3 +72,30 @@ def test_database_has_the_numbers_and_the_outputs_have_the_files(
     shown = f"postgresql+psycopg2://127.0.0.1:{store.port}/{store.name}"
     assert shlex.split(str(run.dashboard))[-3:] == ["ui", "--backend-store-uri", shown]
     assert DATABASE_PASSWORD not in caplog.text
+
+
+def test_processes_that_begin_at_once_on_a_new_database_lose_nothing(
+    store: Database, tmp_path: Path
+) -> None:  # case L03
+    psycopg2 = pytest.importorskip("psycopg2")
+    plain = {"host": "127.0.0.1", "port": store.port, "user": store.user, "password": DATABASE_PASSWORD}
+    with closing(psycopg2.connect(dbname=store.name, **plain)) as connection:
+        connection.autocommit = True
+        connection.cursor().execute("CREATE DATABASE cold")
+    uri, outputs = uri_of(store, name="cold"), tmp_path / "outputs"
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "support" / "cold_start.py"), str(outputs), "4", uri],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "tests" / "support"), str(ROOT / "src")])},
+        capture_output=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    remember_uri(uri)
+    assert send_pending(outputs).waiting == 0  # a run that met another's making of the tables is sent now
+    client = connect(uri)
+    runs = client.search_runs([client.get_experiment_by_name("many").experiment_id])
+    assert {run.data.params["lexical.k1"]: run.data.metrics["recall_at_1"] for run in runs} == {
+        str(number): number / 100 for number in range(4)
+    }
+    assert [run.info.status for run in runs] == ["FINISHED"] * 4

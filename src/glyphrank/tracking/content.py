@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -90,10 +91,13 @@ def content_of(report: Report, reused: bool, whole: bool) -> Content:
 
 
 def summary_of(metrics: Mapping[str, float], tags: Mapping[str, str]) -> Content:
-    """What a sweep came to, as `TrackedRun.summarise` takes it."""
+    """What a sweep came to, as `TrackedRun.summarise` takes it; numbers that are none are left out."""
     texts = {stored_name(name): redact_text(text)[:TAG_LIMIT] for name, text in tags.items() if name != "complete"}
     return Content(
-        {stored_name(name): value for name, value in metrics.items()}, texts, now(), {}, {}, tags.get("complete", "")
+        {stored_name(name): value for name, value in metrics.items() if math.isfinite(value)},
+        texts,
+        now(),
+        complete=tags.get("complete", ""),
     )
 
 

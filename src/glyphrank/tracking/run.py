@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import yaml
+
 from glyphrank.known_secrets import hide
 from glyphrank.outcome import Report
 from glyphrank.redaction import REDACTED, redact
@@ -52,7 +54,7 @@ def open_run(place: Place, start: Start) -> Iterator[TrackedRun]:
         try:
             interruptions.release()
             if isinstance(run, MlflowRun):
-                run.begin()
+                run.begin(start)
             yield run
         except BaseException as caught:
             error = caught
@@ -139,8 +141,12 @@ class MlflowRun(EndedOnce):
         self.reference = {"store": store.name, "experiment": store.experiment, "run_id": self._id}
         super().__init__()
 
-    def begin(self) -> None:
-        """Sends the parameters, and joins a parent that was kept and is in the store by now."""
+    def begin(self, start: Start) -> None:
+        """Sends the parameters, and joins a parent that was kept and is in the store by now.
+
+        A run that stands alone sends its configuration to a server at once: a store of files that does not work is told
+        of now and not after hours. In a sweep the parent run has found that out.
+        """
         record = self._keeper.record
 
         def send(longest: float) -> None:
@@ -148,6 +154,9 @@ class MlflowRun(EndedOnce):
             if PARENT_EVENT in record.tags:
                 event = record.tags[PARENT_EVENT]
                 self._store.in_time(2 * longest, lambda: join_parent(self._store, self._id, event))
+            if self._store.remote and not start.parent and not start.sweep:
+                text = hide(yaml.safe_dump(redact(start.config), allow_unicode=True, sort_keys=False), REDACTED)
+                self._store.in_time(2 * longest, lambda: self._client.log_text(self._id, text, "config.yaml"))
 
         self._try(send)
 

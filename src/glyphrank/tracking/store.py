@@ -37,6 +37,8 @@ _REFUSED = re.compile(
 _NO_ENTRY = re.compile(r"error code 40[13]\b|\b40[13] Client Error|\b(?:PERMISSION_DENIED|UNAUTHENTICATED)\b")
 _OTHER_ENTRY = re.compile(r"host header|cross-origin", re.IGNORECASE)
 """What a server refuses whoever asks; see deploy/README.md."""
+_MADE_ELSEWHERE = re.compile(r"pg_type_typname_nsp_index|already exists")
+"""What a new database says while another process makes its tables."""
 _NEVER_USABLE = ("NoSuchModuleError", "ArgumentError", "UnsupportedModelRegistryStoreURIException")
 """Errors of SQLAlchemy and MLflow that say that there is no such kind of store, which waiting does not mend."""
 
@@ -154,13 +156,15 @@ def opened(store: str, advice: str, work: Callable[[], T], remote: bool) -> T:
         except ConfigError:
             raise
         except Exception as error:  # databases, drivers and servers each have their own types
-            held = "locked" in str(error)
-            if attempt < _ATTEMPTS and held:
+            held, made = "locked" in str(error), bool(_MADE_ELSEWHERE.search(str(error)))
+            if attempt < _ATTEMPTS and (held or made):
                 _log.debug("%s is busy; asked again", store)
-                time.sleep(0.2 * attempt)
+                time.sleep(1 if made else 0.2 * attempt)
                 continue
             # the cause is cut off, since its own text may hold the credentials
             cause = cause_of(error)
+            if isinstance(error, ImportError):
+                advice = "Name a driver that is installed in tracking.uri, such as postgresql+psycopg2://."
             told = f"\n{_HELD}" if held else "" if _NO_ENTRY.search(cause) else f"\n{advice}"
             kind = ConfigError if _never_usable(error) else StoreDownError
             raise kind(f"the MLflow store {store} cannot be used: {cause}{told}") from None
