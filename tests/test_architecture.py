@@ -14,6 +14,7 @@ LAYERS = {
     0: {"__init__", "errors", "faults", "ids", "outcome", "records", "runtime"},
     1: {
         "benchmark",
+        "beside",
         "cache",
         "cache_folders",
         "ceilings",
@@ -32,6 +33,7 @@ LAYERS = {
         "impossible",
         "known_secrets",
         "last_values",
+        "log_file",
         "launched",
         "matrix_doubts",
         "matrix_file",
@@ -95,6 +97,7 @@ LAYERS = {
         "sight",
         "stages",
         "starting",
+        "traced",
         "uncertainty",
         "visual",
         "working",
@@ -102,7 +105,7 @@ LAYERS = {
     4: {"builder", "composition", "config", "expected_runs", "expected_scores", "planned_cells", "stored_config"}
     | {"origins", "sweep_config"},
     5: {"__main__", "check", "compare_command", "job", "score_command", "sweep", "sweep_cells"}
-    | {"cache_command", "plan_command", "reproduce_command", "open_sweep", "relaunch", "snapshot"}
+    | {"cache_command", "plan_command", "reproduce_command", "ended_cells", "open_sweep", "relaunch", "snapshot"}
     | {"new_command", "quickstart_command", "report_command", "sync_command"},
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}

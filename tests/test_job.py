@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,9 @@ from command import corpus
 from composing import composed
 from glyphrank import job
 from glyphrank.job import CellFailedError, RunFailedError
+from glyphrank.report.cells import CellRecord, State, read_cells, write_cell
+from glyphrank.tracking.interruptions import Killed
+from glyphrank.tracking.processes import own_process
 
 
 @pytest.fixture
@@ -78,6 +83,45 @@ def test_failed_cell_returns_no_number_and_is_told_at_once(
     assert "glyphrank: failed: paths.outputs=" in caplog.text
     assert "lexical.k1=often\n1 fault in the configuration:\n  lexical.k1: found 'often'" in caplog.text
     assert job.ended().error.startswith("1 fault in the configuration: lexical.k1: found 'often' (str), wanted ")
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError("no more"), GeneratorExit("no more"), SystemExit("no more")])
+def test_component_that_raises_what_is_no_exception_fails_its_cell_alone(
+    error: BaseException, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:  # case H02
+    def fail(*_: object) -> None:
+        raise error
+
+    (folder / "run" / ".hydra").mkdir(parents=True)
+    monkeypatch.setattr("glyphrank.pipeline.execute", fail)
+    with caplog.at_level(logging.ERROR):
+        assert math.isnan(run(folder, sweeper="elsewhere.BasicSweeper"))
+    assert f"{type(error).__name__}: no more" in job.ended().error
+    assert "glyphrank: failed: " in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [(KeyboardInterrupt(), "KeyboardInterrupt in the cell"), (Killed(signal.SIGTERM), "killed by SIGTERM")],
+)
+def test_cell_that_is_interrupted_says_so_in_its_record_before_its_process_ends(
+    error: BaseException, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    (folder / "run" / ".hydra").mkdir(parents=True)
+    composed(folder)
+    launch = str(HydraConfig.get().callbacks["sweep"]["launch"])
+    monkeypatch.setattr("glyphrank.tracking.parents._sweeps", {launch: folder})
+    for number, process in enumerate((own_process(), "pid=5")):
+        write_cell(folder, CellRecord(launch, 0.0, number, "0", (), State.running, process=process))
+    monkeypatch.setattr("glyphrank.pipeline.execute", fail)
+    with pytest.raises(type(error)):
+        run(folder, sweeper="elsewhere.BasicSweeper")
+    first, second = read_cells(folder, launch)
+    assert (first.state, first.error) == (State.interrupted, why)
+    assert second.state is State.running
 
 
 def test_failed_cell_is_an_error_to_a_sweeper_that_counts_them(folder: Path) -> None:

@@ -114,6 +114,22 @@ def test_of_a_sweeper_that_chooses_as_it_goes_what_is_fixed_is_planned() -> None
     assert "lexical.k1=interval(0.5,2)" in plan.notes[0]
 
 
+def test_what_such_a_sweeper_is_told_twice_counts_once_and_what_is_fixed_is_not_chosen(folder: Path) -> None:
+    pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
+    params = (
+        "hydra:",
+        "  sweeper:",
+        "    params:",
+        "      lexical.k1: choice(1,2)",
+        "      lexical.b: choice(0.5,0.7)",
+    )
+    experiment(folder, "searched", *params)
+    asked = ("hydra/sweeper=optuna", "experiment=searched", "lexical.k1=choice(3,4)", "lexical.b=0.6")
+    plan = plan_here([*HERE, *asked], folder / "mine")
+    assert plan.notes[0].endswith("(lexical.k1=choice(3,4))")
+    assert swept(plan) == [["experiment=searched", "lexical.b=0.6"]]
+
+
 def test_planning_a_sweep_disturbs_neither_its_config_nor_hydras_current_job() -> None:
     register_resolvers()
     current = HydraConfig.instance()

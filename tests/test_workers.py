@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hydra.core.utils import JobReturn
 
 from glyphrank import workers
 from glyphrank.slurm_jobs import SlurmJobs
-from glyphrank.workers import ending_workers, leave_worker, share_cores
+from glyphrank.workers import ending_workers, forget_given, leave_worker, removing_pickles, share_cores
 
 JOBLIB = {"_target_": "hydra_plugins.hydra_joblib_launcher.joblib_launcher.JoblibLauncher"}
 LOCAL = {"_target_": "hydra_plugins.hydra_submitit_launcher.submitit_launcher.LocalLauncher"}
@@ -133,6 +134,43 @@ def test_jobs_of_slurm_are_cancelled_by_a_person_and_go_on_otherwise(
     assert (tmp_path / "cancelled").exists() == (number == signal.SIGINT)
     if number == signal.SIGINT:
         assert (tmp_path / "cancelled").read_text() == "12\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "launcher", "queued", "left"),
+    [
+        (None, "SlurmLauncher", False, set()),
+        (EndedError(), "SlurmLauncher", False, set()),
+        (None, "SlurmLauncher", None, {"13_0_submitted.pkl"}),  # Slurm does not tell
+        (KeyboardInterrupt(), "SlurmLauncher", False, {"13_0_submitted.pkl"}),  # nobody waits for it to tell
+        (KeyboardInterrupt(), "LocalLauncher", None, set()),
+    ],
+)
+def test_pickles_of_a_launch_are_removed_when_nobody_needs_them(
+    error: BaseException | None,
+    launcher: str,
+    queued: bool | None,
+    left: set[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # case L15
+    monkeypatch.setattr(SlurmJobs, "are_left", lambda _: queued)
+    former = tmp_path / "12_0" / "12_0_submitted.pkl"
+    former.parent.mkdir()
+    former.touch()
+    with suppress(EndedError, KeyboardInterrupt), removing_pickles(SlurmJobs.since_now(tmp_path), launcher):
+        (tmp_path / "13_0").mkdir()
+        for name in ("13_0_submitted.pkl", "13_0_0_log.err"):
+            (tmp_path / "13_0" / name).touch()
+        if error is not None:
+            raise error
+    assert {path.name for path in tmp_path.rglob("*.*")} == {former.name, "13_0_0_log.err"} | left
+
+
+def test_what_hydra_returns_keeps_what_was_given_outside_processes_of_submitit() -> None:
+    done = JobReturn(overrides=["lexical.k1=1"])
+    forget_given(done)
+    assert done.overrides == ["lexical.k1=1"]
 
 
 def test_process_that_is_no_worker_is_not_left() -> None:

@@ -10,6 +10,7 @@ import difflib
 import importlib
 import json
 import math
+import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 
 from glyphrank.errors import ConfigError
+from glyphrank.identity import changed_sources, hold_sources
 from glyphrank.redaction import REDACTED, is_secret
 
 BROKEN: Any = object()
@@ -163,15 +165,20 @@ def find_component(target: object, packages: Collection[str]) -> type:
     """The dataclass that `_target_` names.
 
     Raises:
-        LookupError: it lies outside the packages, cannot be imported, or is not a dataclass of that very module.
+        LookupError: it lies outside the packages, cannot be imported, is edited meanwhile, or is not a dataclass of
+            that very module.
     """
     module_name, _, name = str(target).rpartition(".")
     if module_name.partition(".")[0] not in packages:
         raise LookupError(f"{target!r} is outside glyphrank; name its package in `plugins` to allow it")
+    hold_sources(packages)
+    is_new = module_name not in sys.modules
     try:
         kind = getattr(importlib.import_module(module_name), name, None)
     except Exception as error:  # importing runs the plug-in's code, which may raise anything
         raise LookupError(f"{target!r} cannot be imported: {type(error).__name__}: {error}") from error
+    if is_new and (changed := changed_sources(name for name in packages if name != "glyphrank")):
+        raise LookupError(f"{target!r}: the sources of {', '.join(changed)} changed while it was imported; start again")
     if not (
         isinstance(kind, type) and is_dataclass(kind) and (kind.__module__, kind.__qualname__) == (module_name, name)
     ):

@@ -8,6 +8,7 @@ import importlib.util
 import json
 import logging
 import stat
+import sys
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -36,6 +37,8 @@ FileDigest = Callable[[Path], str]
 Stamp = tuple[str | int, ...]
 
 _source_digests: dict[Path, tuple[Stamp, str]] = {}
+_held: dict[str, list[list[str]]] = {}
+"""Package -> its sources as they were when this process imported it: package, name and digest of each."""
 
 
 def digest_text(*parts: str) -> str:
@@ -179,7 +182,7 @@ def recipe(component: object, file_digest: FileDigest) -> dict[str, object]:
         "class": f"{kind.__module__}.{kind.__qualname__}",
         "version": getattr(kind, "VERSION", 0),
         # Our own classes raise VERSION when they change; of a plug-in any change of its source counts.
-        **({} if package == "glyphrank" else {"sources": digest_sources({package})}),
+        **({} if package == "glyphrank" else {"sources": digest_held({package})}),
         "packages": {name: _package_version(name) for name in getattr(kind, "PACKAGES", ())},
         "fields": {
             field.name: _plain(getattr(component, field.name), _is_place(hints[field.name]), file_digest)
@@ -231,10 +234,42 @@ def digest_sources(packages: Iterable[str]) -> str:
     Raises:
         ConfigError: a package cannot be found.
     """
-    found: list[list[str]] = []
-    for name in sorted(set(packages)):
-        found += [[name, path.relative_to(root).as_posix(), _digest_source(path)] for root, path in _sources(name)]
-    return digest_json(found)
+    return digest_json([entry for name in sorted(set(packages)) for entry in _entries(name)])
+
+
+def hold_sources(packages: Iterable[str]) -> None:
+    """Notes what lies on disk of packages that are about to be imported, as the code that this process runs.
+
+    A package that is imported stays as it was noted, whatever becomes of its files; one that is not found is left out.
+    """
+    for name in packages:
+        if name not in _held or name not in sys.modules:
+            _held.pop(name, None)
+            with suppress(ConfigError, OSError):
+                _held[name] = _entries(name)
+
+
+def digest_held(packages: Iterable[str]) -> str:
+    """As `digest_sources`, of the code that this process runs, noted by now at the latest."""
+    names = sorted(set(packages))
+    return digest_json(
+        [entry for name in names for entry in (_held.get(name) or _held.setdefault(name, _entries(name)))]
+    )
+
+
+def changed_sources(packages: Iterable[str]) -> list[str]:
+    """Those of the packages whose files are not, or not all, the code that this process runs."""
+
+    def entries(name: str) -> object:
+        with suppress(ConfigError, OSError):
+            return _entries(name)
+        return None
+
+    return [name for name in sorted(set(packages)) if name in _held and _held[name] != entries(name)]
+
+
+def _entries(name: str) -> list[list[str]]:
+    return [[name, path.relative_to(root).as_posix(), _digest_source(path)] for root, path in _sources(name)]
 
 
 def _digest_source(path: Path) -> str:

@@ -71,17 +71,27 @@ def job(config: Any) -> float:
         return perform(*_built(config, cell), cell.folder, page=cell.sweep is None)
     except (ConfigError, DataError) as error:
         return _fail(cell, str(error), str(error), code=2)
+    except (KeyboardInterrupt, Killed) as error:
+        _record_interrupted(cell, error)
+        leave_worker(int(error.code or 1) if isinstance(error, Killed) else 130)
+        raise
     except SystemExit as error:
-        if isinstance(error, Killed):
-            leave_worker(int(error.code or 1))
-            raise
         message = f"a component ended the program (SystemExit: {error})"
         return _fail(cell, message, message, code=1)
-    except KeyboardInterrupt:
-        leave_worker(130)
-        raise
-    except Exception as error:
+    except BaseException as error:  # asyncio.CancelledError and GeneratorExit of a component too
         return _fail(cell, f"{type(error).__name__}: {error}", traceback.format_exc(), code=1)
+
+
+def _record_interrupted(cell: Cell, error: BaseException) -> None:
+    """Records a cell of a sweep that was asked to end, so that it does not look as if its process had just died."""
+    from glyphrank.report.cells import State, read_cells, write_cell
+    from glyphrank.tracking.processes import own_process
+
+    if cell.sweep is not None:
+        why = str(error) if isinstance(error, SystemExit) else f"{type(error).__name__} in the cell"
+        for record in read_cells(cell.sweep, cell.launch):
+            if record.state is State.running and record.process == own_process():
+                write_cell(cell.sweep, replace(record, state=State.interrupted, error=why))
 
 
 def _built(config: Any, cell: Cell) -> tuple[Run, Start]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from glyphrank.beside import named_files
 from glyphrank.errors import ConfigError
 from glyphrank.identity import digest_file
 from glyphrank.whole_files import replace_whole
@@ -56,12 +57,18 @@ class Sources:
     packages: Mapping[str, tuple[Path, ...]]
 
     def places(self) -> list[Place]:
-        """Where the files lie."""
+        """Where the files lie.
+
+        Raises:
+            OSError: a plug-in of one module cannot be read.
+        """
         yaml = (".yaml", ".yml")
         folders = [folder for folder in (self.conf, *self.overlays) if folder.is_dir()]
         choices = [Place(folder / group, yaml) for folder in folders for group in self.groups]
         tops = [Place(folder / f"{self.config_name}.yaml", yaml) for folder in folders]
-        return [*tops, *choices, *(Place(path, (".py",)) for paths in self.packages.values() for path in paths)]
+        packages = [path for paths in self.packages.values() for path in paths]
+        data = [Place(file, ()) for path in packages if path.is_file() for file in named_files(path)]
+        return [*tops, *choices, *(Place(path, (".py",)) for path in packages), *data]
 
 
 def found_package(name: str) -> tuple[Path, ...]:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from glyphrank.ended_cells import interrupted, settled
 from glyphrank.launched import changes
 from glyphrank.redacted_files import redact_file
-from glyphrank.redaction import redact_text
 from glyphrank.report.cells import CELLS, DIED, CellRecord, State, launch_folder, read_cells, write_cell
 from glyphrank.report.claims import Asked, claimed
 from glyphrank.report.compared import COMPARISON
 from glyphrank.report.plan_table import PLAN
 from glyphrank.report.told_cells import failures_told
 from glyphrank.slurm_jobs import SlurmJobs
-from glyphrank.sweep_cells import summarise
+from glyphrank.sweep_cells import Summary, summarise
 from glyphrank.tracking import TrackedRun
 from glyphrank.tracking.interruptions import Interruptions, Killed
-from glyphrank.tracking.processes import Life, life_of, own_process
+from glyphrank.tracking.processes import own_process
 from glyphrank.tracking.untracked import UntrackedRun
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ MULTIRUN = "multirun.yaml"
 """What was asked for, as Hydra writes it into the sweep's folder; the launch's own is kept without secrets."""
 _HEARD = ("BasicLauncher", "JoblibLauncher")
 """Launchers whose cells speak on the terminal of the launching process."""
-_SECONDS_TO_DIE = 5.0
 _SHOWN = 5
 
 logger = logging.getLogger("glyphrank")
@@ -57,6 +55,7 @@ class OpenSweep:
         own: the records of cells of this process, by number.
         jobs: those of its cells that were given to Slurm; None with another launcher.
         died: whether the process of a cell was seen to die.
+        superseded: hosts and processes whose last cell was run again in another one.
     """
 
     stack: ExitStack
@@ -71,6 +70,7 @@ class OpenSweep:
     own: dict[int, CellRecord] = field(default_factory=dict)
     jobs: SlurmJobs | None = None
     died: bool = False
+    superseded: set[tuple[str, str]] = field(default_factory=set)
     concluded: bool = False
 
     def enter(self, folder: Path, launch: str, asked: Asked, launcher: str) -> Path:
@@ -89,7 +89,8 @@ class OpenSweep:
         again = (folder / CELLS).is_dir()
         self.stack.enter_context(claimed(folder, launch, asked))
         for name in COMPARISON if again else ():
-            (folder / name).unlink(missing_ok=True)  # an earlier launch's, not a person's own
+            with suppress(OSError):
+                (folder / name).unlink(missing_ok=True)  # an earlier launch's, not a person's own
         own = launch_folder(folder, launch)
         own.mkdir(parents=True, exist_ok=True)
         self.folder, self.launch, self.here = folder, launch, launcher == "BasicLauncher"
@@ -110,6 +111,11 @@ class OpenSweep:
             files = [path for name in (MULTIRUN, *PLAN) if (path := own / name).is_file()]
             self.tracked.summarise({}, {}, files)
 
+    def supersede(self, cells: Sequence[CellRecord]) -> None:
+        """Takes from the store what the dead processes of these cells left there, since the cells are run again."""
+        self.superseded |= {(cell.host, cell.process) for cell in cells}
+        self._discard_superseded()
+
     def conclude(self, error: BaseException | None, refused: bool = False) -> None:
         """Compares the cells and hands the result on, once; raises `CellsFailedError` where no other error is there.
 
@@ -127,23 +133,23 @@ class OpenSweep:
             return
         if error is None and self._is_empty(cells):
             return
-        interrupted = isinstance(error, KeyboardInterrupt | Killed)
-        if not interrupted:
+        asked = isinstance(error, KeyboardInterrupt | Killed)
+        if asked:
+            cells = interrupted(self.folder, cells, str(error) or "interrupted")
+        else:
             cells = self._settled(self.folder, cells, error)
         failed = [cell for cell in cells if cell.state is State.failed]
-        notes = [] if interrupted else self._unknown(self.folder, cells)
-        if error is not None and not interrupted:
+        notes = [] if asked else self._unknown(self.folder, cells)
+        if error is not None and not asked:
             differing = changes(launch_folder(self.folder, self.launch))
             notes += [f"since the launch there differ: {', '.join(differing[:_SHOWN])}"] if differing else []
         self.lacking = self.lacking or bool(failed) or error is not None
         try:
-            if not interrupted:
+            if not asked:
                 self._sent()  # what cells on other machines kept, so that the parent's table is the last to come
             self._summarise(self.folder, cells, failed, notes)
-        except OSError as error:
-            logger.error("the sweep's cells could not be compared (%s); their results lie on disk", error)
-        except Exception:
-            logger.exception("the sweep's cells could not be compared; their results lie in %s", self.folder)
+        except Exception as fault:  # what a sweep came to is told all the same
+            logger.error("the sweep's parent run lacks what the sweep came to: %s: %s", type(fault).__name__, fault)
         if failed:
             lines = "\n".join(f"  {cell.name}: {' '.join(cell.overrides)}\n    {cell.error}" for cell in failed)
             logger.error(
@@ -182,6 +188,10 @@ class OpenSweep:
         if others:
             self.lacking = True
             notes.append(f"left out, for they have not ended, or ended without a word: {', '.join(others)}")
+        ended = [f"{cell.name} ({cell.error})" for cell in cells if cell.state is State.interrupted]
+        if ended:
+            self.lacking = True
+            notes.append(f"left out, for they were interrupted: {', '.join(ended)}; the same command runs them")
         return notes
 
     def _settled(self, folder: Path, cells: Sequence[CellRecord], error: BaseException | None) -> list[CellRecord]:
@@ -190,22 +200,34 @@ class OpenSweep:
 
         jobs_ended = self.jobs is not None and any(cell.state is State.running for cell in cells)
         jobs_ended = jobs_ended and self.jobs is not None and self.jobs.are_left() is False
-        settled = _settled(cells, error, jobs_ended)
-        lost = [cell for cell, before in zip(settled, cells, strict=True) if cell is not before]
+        found = settled(cells, error, jobs_ended)
+        lost = [cell for cell, before in zip(found, cells, strict=True) if cell is not before]
         for cell in lost:
             write_cell(folder, cell)
+        self._discard_superseded()
         if self.outputs is not None and (self.died or any(cell.error == DIED for cell in lost)):
             gone = {(cell.host, cell.process) for cell in lost if cell.error == DIED}
             fail_lost(self.tracked.reference, self.outputs, self.launch, gone, DIED)
-        return settled
+        return found
+
+    def _discard_superseded(self) -> None:
+        from glyphrank.tracking.lost import discard_lost
+
+        if self.outputs is not None and self.superseded:
+            discard_lost(self.tracked.reference, self.outputs, self.launch, self.superseded)
 
     def settle(self) -> None:
         """Once the parent run has ended: sends what still waits for the store, and says what has to wait longer."""
         sent = self._sent()
-        if sent is not None and sent.waiting:
-            logger.warning("runs that wait for MLflow: %d; `glyphrank sync` sends them", sent.waiting)
-            for trouble in sent.troubles:
-                logger.warning("  %s", trouble)
+        if sent is None:
+            return
+        if sent.waiting > sent.unended:
+            logger.warning("runs that wait for MLflow: %d; `glyphrank sync` sends them", sent.waiting - sent.unended)
+        if sent.unended:
+            told = "runs of which only the beginning could be kept: %d; `glyphrank sync` sends that, as KILLED"
+            logger.warning(told, sent.unended)
+        for trouble in sent.troubles if sent.waiting else ():
+            logger.warning("  %s", trouble)
 
     def _sent(self) -> Sent | None:
         """Brings to the store the runs that were kept: of cells on other machines, or while it did not answer."""
@@ -221,33 +243,23 @@ class OpenSweep:
     def _summarise(
         self, folder: Path, cells: Sequence[CellRecord], failed: Sequence[CellRecord], notes: Sequence[str]
     ) -> None:
-        found = summarise(folder, self.launch, cells, notes)
+        found = self._compared(folder, cells, notes)
         metrics, tags = {"cells": float(max(self.ran, len(cells))), **found.metrics}, found.tags
         if cells:
             metrics["failed_cells"] = float(len(failed))
         if self.ran > len(cells) or self.lacking:
             tags["complete"] = "false"
-        redact_file(folder / MULTIRUN)
         self.tracked.summarise(metrics, tags, found.files)
+        redact_file(folder / MULTIRUN)
 
-
-def _settled(cells: Sequence[CellRecord], error: BaseException | None, jobs_ended: bool) -> list[CellRecord]:
-    """The records, with those of cells as failed whose process is no more; it is given a moment to go.
-
-    Args:
-        error: what ended the sweep.
-        jobs_ended: whether no process is left on machines that cannot be seen from here.
-    """
-    until = time.monotonic() + _SECONDS_TO_DIE
-    settled = []
-    for cell in cells:
-        if cell.state is State.running and cell.process == own_process():
-            told = error and redact_text(f"{type(error).__name__}: {error}".partition("\n")[0])
-            cell = replace(cell, state=State.failed, error=told) if told else cell
-        elif cell.state is State.running:
-            while (life := life_of(cell.host, cell.process)) is Life.alive and time.monotonic() < until:
-                time.sleep(0.05)
-            if life is Life.dead or (life is Life.unknown and jobs_ended):
-                cell = replace(cell, state=State.failed, error=DIED)
-        settled.append(cell)
-    return settled
+    def _compared(self, folder: Path, cells: Sequence[CellRecord], notes: Sequence[str]) -> Summary:
+        """What the cells came to; where that cannot be found out, a note that says why."""
+        try:
+            return summarise(folder, self.launch, cells, notes)
+        except OSError as fault:
+            why = f"the sweep's cells could not be compared ({fault}); their results lie on disk"
+            logger.error("%s", why)
+        except Exception as fault:
+            why = f"the sweep's cells could not be compared ({type(fault).__name__}); their results lie in {folder}"
+            logger.exception("%s", why)
+        return Summary({}, {"complete": "false", "notes": "\n".join([*notes, why])}, ())

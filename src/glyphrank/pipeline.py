@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from glyphrank.channels import Part
 from glyphrank.devices import choose_device
-from glyphrank.identity import FileDigests, digest_json, digest_sources, key
+from glyphrank.identity import digest_held, digest_json
 from glyphrank.loading import load
 from glyphrank.measure import (
     losses_of,
@@ -23,7 +23,7 @@ from glyphrank.report.scores import SCORES, orders_of, write_scores
 from glyphrank.reporting import Material, Origin, own_ranks, queries_of, report_of
 from glyphrank.run import Run
 from glyphrank.runtime import NeedsFiles
-from glyphrank.sight import looks_recipe
+from glyphrank.traced import check_sources, check_traced, recipes_of
 from glyphrank.uncertainty import groupings_of
 from glyphrank.working import read_and_encode
 
@@ -60,7 +60,8 @@ def execute(
             and which fields are not as their choice has them.
 
     Raises:
-        DataError: an input is missing or damaged; ConfigError: a component cannot work here.
+        DataError: an input is missing or damaged, or what the run works with was changed meanwhile: nothing is kept
+            then; ConfigError: a component cannot work here.
     """
     store = run.runtime.outputs / "results"
     may_be_stored = not run.rerun and results.any_stored(store)
@@ -77,12 +78,15 @@ def execute(
 
     if may_be_stored:
         find_files(run)
+    check_sources(_packages(run))
     worked = read_and_encode(run, task, origin.lineage)
     channels = [part.channel for part in worked.parts]
     directions = (Direction.t2v,) if run.is_approximate else run.metrics.directions
     rankings = rank_once(task, channels, run.fusion, directions, scratch=results.folder(store))
     losses = measure_losses(run, task, worked.parts, rankings) if run.is_approximate else {}
     report = of_this_run(report_of(run, task, worked, rankings, losses, origin), run, task, worked.probe)
+    check_traced(run, origin.lineage)
+    check_sources(_packages(run))
     place = results.folder(store / origin.identity)
     if run.save_scores:
         write_scores(place, task, main_scores(task, channels, run.fusion))
@@ -127,20 +131,13 @@ def find_files(run: Run) -> None:
 
 def trace(run: Run, task: Task) -> dict[str, str]:
     """Everything that can change the numbers: stage -> fingerprint or key. Its digest is the result's identity."""
-    dense = run.visual or run.text
-    stages: dict[str, object] = {
-        "ocr": run.ocr if run.reads else None,
-        "transcript": run.transcript if run.reads else None,
-        **{name: getattr(run, name) for name in run.channels},
-        "index": run.index if dense else None,
-        "fusion": run.fusion if len(run.channels) > 1 else None,
-        "metrics": run.metrics,
-    }
-    files = FileDigests(run.runtime.cache / "files")
-    lineage = {name: key(component, files) for name, component in stages.items() if component is not None}
-    if run.sees:
-        lineage["frames"] = digest_json(looks_recipe(run.frames, files))
-    return {"dataset": task.fingerprint, **lineage, "sources": digest_sources({"glyphrank", *run.plugins})}
+    lineage = {name: digest_json(what) for name, what in recipes_of(run).items()}
+    return {"dataset": task.fingerprint, **lineage, "sources": digest_held(_packages(run))}
+
+
+def _packages(run: Run) -> set[str]:
+    """Whose sources count as a whole."""
+    return {"glyphrank", *run.plugins}
 
 
 def measure_losses(run: Run, task: Task, parts: Sequence[Part], rankings: Rankings) -> dict[str, float]:

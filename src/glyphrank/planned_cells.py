@@ -139,8 +139,10 @@ def _cells(loader: ConfigLoader, config: DictConfig) -> _Sweep:
 
 
 def _chosen_later(sweeper: str, config: DictConfig, overrides: Sequence[Override]) -> _Sweep:
-    swept = [override for override in overrides if override.is_sweep_override()]
-    fixed = [str(override.input_line) for override in overrides if not override.is_sweep_override()]
+    latest = {override.get_key_element(): override for override in overrides if override.is_sweep_override()}
+    given = {override.get_key_element(): override for override in overrides if not override.is_sweep_override()}
+    swept = [override for name, override in latest.items() if name not in given]  # as the sweeper does, in any order
+    fixed = [str(override.input_line) for override in given.values()]
     trials = config.hydra.sweeper.get("n_trials")
     count = "cells" if trials is None else f"{trials} cells"
     names = ", ".join(redact_override(str(override.input_line)) for override in swept) or "what it sweeps"

@@ -32,7 +32,14 @@ logger = logging.getLogger("glyphrank")
 
 
 @contextmanager
-def surviving(target: str, sweep: Path, launch: str, counts: bool, died: Callable[[], None]) -> Iterator[None]:
+def surviving(
+    target: str,
+    sweep: Path,
+    launch: str,
+    counts: bool,
+    died: Callable[[], None],
+    again: Callable[[Sequence[CellRecord]], None],
+) -> Iterator[None]:
     """Within this, the process of a cell that dies ends no sweep: the cell has failed, and the launcher goes on.
 
     joblib ends all processes where one dies. What has not ended then runs again, each process by itself, so that one
@@ -44,6 +51,7 @@ def surviving(target: str, sweep: Path, launch: str, counts: bool, died: Callabl
         launch: whose cells they are.
         counts: whether the sweeper counts a failed cell by an error, and takes no NaN.
         died: called where a process has died; it waits for the jobs that are left.
+        again: called with the records of cells whose process has died, before they run again.
     """
     name = target.rpartition(".")[2]
     if name not in ("JoblibLauncher", "LocalLauncher", "SlurmLauncher"):
@@ -64,7 +72,7 @@ def surviving(target: str, sweep: Path, launch: str, counts: bool, died: Callabl
         died()
         if of_submitit:
             return list(ended.told(cells).values())
-        returned = _Again(launcher, cells, ended).run()
+        returned = _Again(launcher, cells, ended, again).run()
         return list((ended.told(cells) | returned).values())
 
     setattr(kind, attribute, launched)
@@ -84,7 +92,7 @@ class _Ended:
 
     def told(self, cells: Mapping[int, Sequence[str]]) -> dict[int, JobReturn]:
         """As the processes of the cells, given by their overrides, would have returned it; without a result: failed."""
-        records = {cell.number: cell for cell in read_cells(self.sweep, self.launch)}
+        records = self.records()
         return {number: self._told(records.get(number), overrides) for number, overrides in cells.items()}
 
     def _told(self, cell: CellRecord | None, overrides: Sequence[str]) -> JobReturn:
@@ -96,17 +104,20 @@ class _Ended:
             done.return_value = CellFailedError((cell.error if cell is not None else "") or DIED)
         return done
 
-    def died(self) -> tuple[set[int], set[int]]:
-        """Numbers of the cells that have ended, and of those whose process died; processes are given time to go."""
+    def records(self) -> dict[int, CellRecord]:
+        """Those of the cells that began, by number."""
+        return {cell.number: cell for cell in read_cells(self.sweep, self.launch)}
+
+    def once_dead(self) -> dict[int, CellRecord]:
+        """The same, when processes were given time to go: a cell that is running then died with its process."""
         until = time.monotonic() + _SECONDS_TO_DIE
-        cells = read_cells(self.sweep, self.launch)
+        cells = self.records()
         while time.monotonic() < until and any(
-            cell.state is State.running and life_of(cell.host, cell.process) is Life.alive for cell in cells
+            cell.state is State.running and life_of(cell.host, cell.process) is Life.alive for cell in cells.values()
         ):
             time.sleep(0.05)
-            cells = read_cells(self.sweep, self.launch)
-        began = {cell.number for cell in cells if cell.state is State.running}
-        return {cell.number for cell in cells} - began, began
+            cells = self.records()
+        return cells
 
 
 @dataclass
@@ -116,6 +127,7 @@ class _Again:
     launcher: Any
     cells: dict[int, Sequence[str]]
     ended: _Ended
+    again: Callable[[Sequence[CellRecord]], None]
     returned: dict[int, JobReturn] = field(default_factory=dict)
     idle: list[Any] = field(default_factory=list)
     busy: dict[Future[JobReturn], tuple[int, Any]] = field(default_factory=dict)
@@ -124,11 +136,12 @@ class _Again:
         """What those cells returned that came to an end."""
         from joblib import effective_n_jobs  # type: ignore[import-untyped]
 
-        done, died = self.ended.died()
-        left = deque(number for number in self.cells if number not in done)
-        deaths = Counter(number for number in left if number in died)
+        records = self.ended.once_dead()
+        left = deque(number for number in self.cells if not _has_ended(records.get(number)))
+        deaths = Counter(number for number in left if number in records)
         shown = ", ".join(f"cell {number}" for number in deaths) or "none that had begun"
         logger.warning("a cell's process ended without a word; run again, in other processes: %s", shown)
+        self.again([records[number] for number in deaths])
         at_once = max(min(effective_n_jobs(self.launcher.joblib["n_jobs"]), len(left)), 1)
         try:
             while left or self.busy:
@@ -137,12 +150,20 @@ class _Again:
                 for future in wait(self.busy, return_when=FIRST_COMPLETED).done:
                     number = self._finish(future)
                     deaths[number] += number not in self.returned
-                    if number not in self.returned and deaths[number] < _DEATHS:
+                    if number not in self.returned and deaths[number] < _DEATHS and self._is_left(number):
                         left.append(number)
         finally:
             for executor in [*self.idle, *(executor for _, executor in self.busy.values())]:
                 executor.shutdown(wait=True, kill_workers=True)
         return self.returned
+
+    def _is_left(self, number: int) -> bool:
+        """Whether a cell whose process has died is to be run again, which is told then."""
+        record = self.ended.records().get(number)
+        if _has_ended(record):
+            return False
+        self.again([record] if record is not None else [])
+        return True
 
     def _start(self, number: int, at_once: int) -> None:
         from hydra_plugins.hydra_joblib_launcher._core import execute_job
@@ -162,6 +183,10 @@ class _Again:
         except BrokenProcessPool:
             executor.shutdown(wait=True, kill_workers=True)
         return number
+
+
+def _has_ended(cell: CellRecord | None) -> bool:
+    return cell is not None and cell.state is not State.running
 
 
 def _value(cell: CellRecord) -> float:

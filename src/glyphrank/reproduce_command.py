@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glyphrank.errors import ConfigError, DataError
+from glyphrank.log_file import LogFile
 from glyphrank.redaction import RedactingFilter, redact_override, redact_text
 from glyphrank.report.agreement import Agreement, Verdict, as_json, as_text
 from glyphrank.report.changes import differing_content, differing_hardware, differing_ways
@@ -239,7 +240,7 @@ def _start(original: Original, stored: Stored, argv: Sequence[str]) -> Start:
 def _logging_to(folder: Path) -> Iterator[None]:
     """Messages on the terminal, the full log beside the results; secrets are removed from both."""
     root, level = logging.getLogger(), logging.getLogger().level
-    console, file = logging.StreamHandler(), _LogFile(folder / "glyphrank.log", encoding="utf-8")
+    console, file = logging.StreamHandler(), LogFile(folder / "glyphrank.log", encoding="utf-8")
     console.setFormatter(logging.Formatter("%(message)s"))
     file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     for handler in (console, file):
@@ -254,14 +255,6 @@ def _logging_to(folder: Path) -> Iterator[None]:
             root.removeHandler(handler)
         with suppress(OSError):  # of a full disk, which must not hide what it has already done to the run
             file.close()
-
-
-class _LogFile(logging.FileHandler):
-    """A log that ends where the disk is full; logging itself would show a traceback for every line."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 -- logging's own name
-        if not isinstance(sys.exc_info()[1], OSError):
-            super().handleError(record)
 
 
 def _failed(then: Finished, now: Finished) -> list[str]:

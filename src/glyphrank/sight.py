@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, remember
-from glyphrank.identity import FileDigest, FileDigests, Stamp, digest_json, recipe, stamp_of
+from glyphrank.identity import FileDigest, FileDigests, Stamp, changed_sources, digest_json, recipe, stamp_of
 from glyphrank.media import Sampler
 from glyphrank.media.decoder import Decoder, Look, Seen
 from glyphrank.media.faults import MediaError, MediaFault
@@ -144,7 +144,11 @@ class Sight:
 def looks_stage(sampler: Sampler, runtime: Runtime) -> Stage[dict[str, str], list[Any]]:
     """Where the digests of looks lie; its inputs are the digests of media."""
     what = looks_recipe(sampler, FileDigests(runtime.cache / "files"))
-    return Stage(runtime.cache, "frames", what, digest_json(what), LOOKS_A_SHARD, LinesCodec())
+    plugin = {type(sampler).__module__.partition(".")[0]} - {"glyphrank"}  # decoders import it anew, perhaps edited
+    return Stage(
+        *(runtime.cache, "frames", what, digest_json(what), LOOKS_A_SHARD, LinesCodec()),
+        is_current=lambda: not changed_sources(plugin),
+    )
 
 
 def look_of(stored: Mapping[str, str]) -> str:

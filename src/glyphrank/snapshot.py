@@ -6,6 +6,7 @@ front of all other places where Python looks for modules, and so do the workers,
 
 from __future__ import annotations
 
+import filecmp
 import json
 import logging
 import os
@@ -19,6 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
 
+from glyphrank.beside import LIMIT, files_beside, named_files
 from glyphrank.composition import LAUNCH
 from glyphrank.errors import ConfigError
 from glyphrank.launched import LAUNCHED, Sources, changes, write_launched
@@ -138,6 +140,30 @@ def _copy_package(place: Path, target: Path, name: str) -> None:
     else:
         target.mkdir(parents=True, exist_ok=True)
         shutil.copy2(place, target / place.name)
+        _copy_beside(place, target)
+
+
+def _copy_beside(module: Path, target: Path) -> None:
+    """The files that a module may read where it lies; of two modules' with one name, neither may get the other's.
+
+    Raises:
+        shutil.Error: both are named by their modules, and differ.
+    """
+    named = named_files(module)
+    files, left = files_beside(module)
+    for path in named:
+        copy = target / path.name
+        if copy.exists() and not filecmp.cmp(path, copy, shallow=False):
+            raise shutil.Error(f"another plug-in has a {path.name} as well, and they differ")
+        shutil.copy2(path, copy)
+    for path in (path for path in files if not (target / path.name).exists()):
+        with suppress(OSError):  # it may be read or not: the module does not name it
+            shutil.copy2(path, target / path.name)
+    if left:
+        logger.warning(
+            "%s: %s beside it not copied; the snapshot takes %d MB of them, the smallest first",
+            *(module, "1 file" if left == 1 else f"{left} files", LIMIT // 1_000_000),
+        )
 
 
 def _copy_overlay(overlay: Path, target: Path, sources: Sources) -> None:

@@ -20,6 +20,7 @@ from glyphrank.records import BoolArray, Encoded, FloatArray, Vectors
 from glyphrank.runtime import Runtime
 from glyphrank.scoring import unit_rows
 from glyphrank.shards import Arrays, ArraysCodec, Codec, TokensCodec, Value
+from glyphrank.traced import check_sources_of, check_stage
 
 TEXTS_A_SHARD = 128
 
@@ -52,17 +53,25 @@ def component_stage(
     Args:
         describe: the recipe of the component and of all else that can change a value, given digests of files.
         on_device: whether a model does the work, on the device of the runtime.
+
+    Raises:
+        DataError: a component is not the one of which the identity of the run that works was taken.
     """
 
     def described() -> Mapping[str, object]:
         return describe(FileDigests(runtime.cache / "files"))
 
+    def is_current() -> bool:
+        check_sources_of(what)
+        return digest_json(described()) == key
+
     what = described()
+    check_stage(name, what)
     key = digest_json(what)
     return Stage(
         *(runtime.cache, name, what, key, spacing, codec),
         device=(lambda: choose_device(runtime.device)) if on_device else None,
-        is_current=lambda: digest_json(described()) == key,
+        is_current=is_current,
     )
 
 

@@ -53,7 +53,7 @@ from glyphrank.sweep_config import (
 from glyphrank.tracking.parents import remember_sweep, write_parent
 from glyphrank.tracking.processes import own_process
 from glyphrank.tracking.untracked import Untracked
-from glyphrank.workers import ending_workers, orphan_of, outlast, share_cores
+from glyphrank.workers import ending_workers, forget_given, orphan_of, outlast, removing_pickles, share_cores
 
 _MOST_PLANNED = 100
 """Cells of a sweep that is planned when it begins."""
@@ -118,6 +118,7 @@ class Sweep(Callback):
             self._record(config, State.finished if finished else State.failed)
             if _open and not finished:
                 _open[-1].lacking = True
+            forget_given(job_return)
             orphan_of(self.process).end()
 
     def _record(self, config: DictConfig, state: State) -> None:
@@ -225,8 +226,9 @@ def _watch_launcher(sweep: OpenSweep, config: DictConfig, folder: Path, launcher
     if launcher == "SlurmLauncher":
         sweep.jobs = jobs
         sweep.stack.enter_context(heard())
+    sweep.stack.enter_context(removing_pickles(jobs, launcher))
     sweep.stack.enter_context(ending_workers(launcher, jobs))
-    sweep.stack.enter_context(surviving(target, folder, sweep.launch, counts, died))
+    sweep.stack.enter_context(surviving(target, folder, sweep.launch, counts, died, sweep.supersede))
 
 
 def _start_again(folder: Path, launch: str, asked: Asked, config: DictConfig) -> None:

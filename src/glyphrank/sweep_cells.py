@@ -62,7 +62,7 @@ def summarise(sweep: Path, launch: str, cells: Sequence[CellRecord], notes: Sequ
         cell = next(cell for cell in cells if cell.name == comparison.best)
         metrics[comparison.metric] = best.report.metrics[comparison.metric]
         tags["best_cell"] = " ".join([f"#{cell.number}", *cell.overrides])
-        files = _show(sweep, launch, comparison)
+        files = _show(sweep, launch, comparison, notes)
         figures = _draw(launch_folder(sweep, launch) / FIGURES, runs, comparison)
         files += (figures,) if figures else ()
     for note in notes:
@@ -86,16 +86,24 @@ def _compared(runs: Sequence[Finished], notes: list[str]) -> Comparison | None:
         return None
 
 
-def _show(sweep: Path, launch: str, comparison: Comparison) -> tuple[Path, ...]:
-    """On the terminal and as files, in the launch's folder and at the top of the sweep's; returns the launch's own."""
+def _show(sweep: Path, launch: str, comparison: Comparison, notes: list[str]) -> tuple[Path, ...]:
+    """On the terminal and as files, in the launch's folder and at the top of the sweep's; returns the launch's own.
+
+    Files that cannot be written cost a note.
+    """
     from glyphrank.report.comparison import as_table, write_comparison
 
     own = launch_folder(sweep, launch)
-    write_comparison(own, comparison)
-    for name in COMPARISON:
-        replace_whole(sweep / name, partial(shutil.copyfile, own / name))
-    sys.stdout.write(f"{as_table(comparison)}\ncomparison: {sweep / COMPARISON[0]}\n")
-    return tuple(own / name for name in COMPARISON)
+    sys.stdout.write(f"{as_table(comparison)}\n")
+    try:
+        write_comparison(own, comparison)
+        for name in COMPARISON:
+            replace_whole(sweep / name, partial(shutil.copyfile, own / name))
+        sys.stdout.write(f"comparison: {sweep / COMPARISON[0]}\n")
+    except OSError as error:
+        place = error.filename2 or error.filename or own
+        notes.append(f"the comparison cannot be written: {place} ({error.strerror or error})")
+    return tuple(path for name in COMPARISON if (path := own / name).is_file())
 
 
 def _draw(folder: Path, runs: Sequence[Finished], comparison: Comparison) -> Path | None:

@@ -124,6 +124,46 @@ def leave_worker(code: int) -> None:
     os._exit(code)
 
 
+def forget_given(done: Any) -> None:
+    """In a process of submitit's whose cell has ended: what a person gave, secrets too, is not written on its way back.
+
+    Args:
+        done: what Hydra returns of the cell, whose value and status stay.
+    """
+    if not _is_of_submitit():
+        return
+    from submitit import JobEnvironment
+
+    done.cfg = done.hydra_cfg = done.overrides = None
+    with suppress(OSError):
+        JobEnvironment().paths.submitted_pickle.unlink()
+
+
+@contextmanager
+def removing_pickles(jobs: SlurmJobs, launcher: str) -> Iterator[None]:
+    """Removes what was given to submitit's processes in this block and is left of those that died; secrets are in it.
+
+    Jobs of Slurm that may go on keep theirs, and remove them when they end.
+
+    Args:
+        jobs: those of this launch; their folder is that of submitit's local processes too.
+        launcher: name of the class of Hydra's launcher.
+    """
+    former = set(jobs.submitted.rglob("*.pkl"))
+    interrupted = True
+    try:
+        yield
+        interrupted = False
+    except Exception:
+        interrupted = False
+        raise
+    finally:
+        if launcher != "SlurmLauncher" or (not interrupted and jobs.are_left() is False):
+            for path in set(jobs.submitted.rglob("*.pkl")) - former:
+                with suppress(OSError):
+                    path.unlink()
+
+
 class Orphan:
     """Lets a process of joblib's end when the one that launched it is gone: after the cell in hand, at once without.
 
@@ -169,10 +209,13 @@ def _is_of_joblib() -> bool:
     return multiprocessing.current_process().name.startswith("LokyProcess")
 
 
-def _is_worker() -> bool:
+def _is_of_submitit() -> bool:
     specification = getattr(sys.modules["__main__"], "__spec__", None)
-    of_submitit = specification is not None and specification.name == "submitit.core._submit"
-    return of_submitit or _is_of_joblib()
+    return specification is not None and specification.name == "submitit.core._submit"
+
+
+def _is_worker() -> bool:
+    return _is_of_submitit() or _is_of_joblib()
 
 
 def _kind(target: object) -> str:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from glyphrank.bad_items import check_failures, check_texts
 from glyphrank.channels import Part, lexical_part, text_part, visual_part
@@ -25,7 +26,10 @@ from glyphrank.records import Reading, Task
 from glyphrank.reporting import Worked
 from glyphrank.run import CHANNELS, Run
 from glyphrank.sight import Sight
+from glyphrank.traced import check_traced, held_to
 from glyphrank.transcript import Written
+
+Made = TypeVar("Made")
 
 logger = logging.getLogger(__name__)
 
@@ -55,16 +59,18 @@ def read_and_encode(run: Run, task: Task, lineage: Mapping[str, str]) -> Worked:
         lineage: key of each stage, from `pipeline.trace`.
 
     Raises:
-        DataError: an input cannot be read and the run wants that told, or none can.
+        DataError: an input cannot be read and the run wants that told, or none can; what a component runs on is not, or
+            not any more, that of which the lineage was taken.
     """
     keys = _keys(run, lineage)
     for name, part in _parts.items():
         part.keep_only(keys.get(name))
     with Sight(run.frames, run.runtime) as sight:
-        make = partial(_write, run, task, sight, keys["readings"])
-        texts = _texts.get(keys["texts"], make, lambda made: not made.failures)
-        check_texts(task, texts.written.texts, texts.failures)
-        parts = _build_parts(run, task, texts.written, sight, keys)
+        with held_to(run, lineage):
+            make = _checked(partial(_write, run, task, sight, keys["readings"], lineage), run, lineage)
+            texts = _texts.get(keys["texts"], make, lambda made: not made.failures)
+            check_texts(task, texts.written.texts, texts.failures)
+            parts = _build_parts(run, task, texts.written, sight, keys, lineage)
         probe = probe_channels(run, task, parts, texts.written, sight) if run.probe else {}
     failures = joined(texts.failures, failures_of_parts(parts))
     check_failures(task, failures, run.on_bad_media)
@@ -93,12 +99,25 @@ def _keys(run: Run, lineage: Mapping[str, str]) -> dict[str, Hashable]:
     }
 
 
-def _write(run: Run, task: Task, sight: Sight, key: Hashable) -> _Texts:
+def _checked(make: Callable[[], Made], run: Run, lineage: Mapping[str, str]) -> Callable[[], Made]:
+    """The same, which fails rather than give what may have been made with other files than those of the lineage."""
+
+    def made() -> Made:
+        value = make()
+        check_traced(run, lineage)
+        return value
+
+    return made
+
+
+def _write(run: Run, task: Task, sight: Sight, key: Hashable, lineage: Mapping[str, str]) -> _Texts:
     """Reads the items, where a channel needs texts, and writes their transcripts."""
     readings: list[Reading] = []
     if run.ocr and run.reads:
         read = partial(read_items, run.ocr, task.items, sight, run.runtime)
-        readings = _readings.get(key, read, lambda found: all(reading.failure is None for reading in found))
+        readings = _readings.get(
+            key, _checked(read, run, lineage), lambda found: all(reading.failure is None for reading in found)
+        )
     failures = failures_of_readings(task, readings)
     check_failures(task, failures, run.on_bad_media)
     written = Written([run.transcript.write(reading) for reading in readings], run.transcript.pooling)
@@ -106,7 +125,14 @@ def _write(run: Run, task: Task, sight: Sight, key: Hashable) -> _Texts:
     return _Texts(written, failures, counts, lists_of_readings(task, readings))
 
 
-def _build_parts(run: Run, task: Task, written: Written, sight: Sight, keys: Mapping[str, Hashable]) -> list[Part]:
+def _build_parts(
+    run: Run,
+    task: Task,
+    written: Written,
+    sight: Sight,
+    keys: Mapping[str, Hashable],
+    lineage: Mapping[str, str],
+) -> list[Part]:
     """The channels, in the order of `CHANNELS`; those of texts get their queries in the transcript's form."""
     asked = Asked.of(task)
     formed = replace(asked, texts=tuple(run.transcript.query(text) for text in asked.texts))
@@ -117,7 +143,7 @@ def _build_parts(run: Run, task: Task, written: Written, sight: Sight, keys: Map
         makers["text"] = partial(text_part, run.text, run.index, formed, task.items, written, run.runtime)
     if run.lexical:
         makers["lexical"] = partial(lexical_part, run.lexical, formed, written.texts, run.runtime)
-    return [_parts[name].get(keys[name], make, _is_whole) for name, make in makers.items()]
+    return [_parts[name].get(keys[name], _checked(make, run, lineage), _is_whole) for name, make in makers.items()]
 
 
 def _is_whole(part: Part) -> bool:

@@ -45,6 +45,8 @@ def test_preset_works_as_it_is(slurm: dict[str, str], tmp_path: Path) -> None:
     ran(*sweep, cwd=tmp_path, env=slurm)
     assert len(list(tmp_path.glob("outputs/sweeps/*/*/*/report.json"))) == 2
     assert list(tmp_path.glob("outputs/sweeps/*/*/comparison.md"))
+    assert len(list(tmp_path.glob("outputs/sweeps/*/*/.submitit/*/*_log.err"))) == 2
+    assert not list(tmp_path.rglob("*.pkl"))  # which hold what a person gave, secrets too: case L15
 
 
 def test_job_that_dies_without_a_word_is_noticed_without_accounting(slurm: dict[str, str], tmp_path: Path) -> None:
@@ -54,6 +56,7 @@ def test_job_that_dies_without_a_word_is_noticed_without_accounting(slurm: dict[
     assert "sacct" not in done.stderr
     assert "glyphrank: 1 of the sweep's 2 cells failed:\n  cell 0: " in done.stderr
     assert [cell["state"] for cell in records(tmp_path / "outputs" / "kept")] == ["failed", "finished"]
+    assert not list(tmp_path.rglob("*.pkl"))  # case L15
     assert (tmp_path / "outputs" / "kept" / "comparison.md").exists()
     assert sorted(status for status, _ in runs_of(tmp_path)) == ["FAILED", "FAILED", "FINISHED"]
 

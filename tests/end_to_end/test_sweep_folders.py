@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,19 @@ from held_cells import OPTIONS, begun, install, records, tracked, worked
 
 KEPT = "hydra.sweep.dir=outputs/kept"
 SWEEP = (*OPTIONS, "encoder@lexical=none", "text.number=0,1")
+STANDING_CLOCK = """
+import hydra.core.utils as utils
+from datetime import datetime
+
+
+class Still(datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return cls(2031, 5, 6, 7, 8, 9)
+
+
+utils.datetime = Still
+"""
 
 
 def test_folder_of_another_sweep_is_refused_before_anything_is_written(tmp_path: Path) -> None:  # case H03
@@ -39,11 +54,25 @@ def test_store_that_no_cell_could_use_is_told_once_before_anything_is_copied_or_
     assert not (tmp_path / "kept").exists()
 
 
-def test_launches_of_the_same_second_have_folders_of_their_own() -> None:  # case H04
-    asked = ("run", "--cfg", "hydra", "--package", "hydra.sweep.dir", "hydra.sweep.dir=same-${launch:}", "--resolve")
-    first, second = (ran(*asked, cwd=Path.cwd()).stdout for _ in range(2))
-    assert "same-" in first
-    assert first != second
+@pytest.mark.parametrize("several", [False, True])
+def test_launches_of_the_same_second_have_folders_of_their_own(several: bool, tmp_path: Path) -> None:  # case H04
+    (tmp_path / "still").mkdir()
+    (tmp_path / "still" / "sitecustomize.py").write_text(STANDING_CLOCK)
+    paths = os.pathsep.join([str(tmp_path / "still"), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "glyphrank", "run", "tracking=none", *(["-m", "lexical.k1=1"] if several else [])]
+    surroundings = {**os.environ, "PYTHONPATH": paths, "GLYPHRANK_OUTPUTS": "outputs"}
+    both = [
+        subprocess.Popen(command, cwd=tmp_path, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    for process in both:
+        assert process.wait(100) == 0, process.communicate()
+        process.communicate()
+    first, second = (tmp_path / "outputs" / ("sweeps" if several else "runs") / "2031-05-06").iterdir()
+    assert {folder.name.rpartition("-")[0] for folder in (first, second)} == {"07-08-09"}
+    for folder in (first, second):
+        assert len(list(folder.rglob("report.json"))) == 1
+        assert len(list(folder.rglob("glyphrank.log"))) == 1
 
 
 def test_relative_paths_mean_the_folder_of_launch_whatever_the_working_folder_of_a_cell(

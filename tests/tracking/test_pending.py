@@ -330,3 +330,17 @@ def test_start_off_the_host_with_a_server_is_as_any(tmp_path: Path) -> None:
     with Server("pending", uri).start(start, runtime_in(tmp_path / "outputs")):
         pass
     assert "refused" in json.loads(record_of(tmp_path).read_text())["cause"]
+
+
+def test_run_of_this_process_whose_end_could_not_be_kept_is_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    start = replace(start_in(tmp_path), name="one", off_host=True)
+    with Local("pending").start(start, runtime_in(tmp_path / "outputs")):
+        monkeypatch.setattr("glyphrank.tracking.kept.Keeper._replace", full)
+    assert "one is not in MLflow, and could not be kept" in caplog.text
+    sent = send_pending(tmp_path / "outputs")
+    assert (sent.logged, sent.waiting, sent.unended, sent.troubles) == (0, 1, 1, ())

@@ -35,11 +35,15 @@ _log = logging.getLogger(__name__)
 
 
 class State(StrEnum):
-    """What is known of a cell; one whose process ended without a word stays `running`."""
+    """What is known of a cell; `interrupted` is one that was asked to end.
+
+    One whose process ended without a word stays `running` until the launching process sees it.
+    """
 
     running = "running"
     finished = "finished"
     failed = "failed"
+    interrupted = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class CellRecord:
             written there since.
         overrides: secrets removed.
         result: absolute folder of its result, `results/<identity>`; empty unless it has finished.
-        error: first line of why it failed, secrets removed; empty unless it has failed.
+        error: first line of why it failed or was interrupted, secrets removed; else empty.
         host, process: whose it is, as `tracking.processes` tells one from others.
     """
 
@@ -151,7 +155,8 @@ def runs_below(folder: Path) -> tuple[list[tuple[Finished, Path]], list[str]]:
         return _unrecorded(folder)
     prefix = f"{shown_folder(folder)}/"
     runs, left_out = finished_cells(folder, cells, prefix)
-    words = {State.failed: "has failed", State.running: "has not ended, or ended without a word"}
+    words = {State.failed: "has failed", State.interrupted: "was interrupted"}
+    words[State.running] = "has not ended, or ended without a word"
     left_out += [f"{prefix}{cell.name} {words[cell.state]}" for cell in cells if cell.state in words]
     others = sum(map(len, launches)) - len(cells)
     return runs, [*left_out, *([f"cells of earlier sweeps in {folder}: {others}"] if others else [])]

@@ -26,7 +26,7 @@ import numpy as np
 import glyphrank
 from glyphrank.devices import choose_device
 from glyphrank.errors import ConfigError
-from glyphrank.identity import digest_sources
+from glyphrank.identity import digest_held
 from glyphrank.whole_files import replace_whole
 
 ENVIRONMENT = "environment.json"
@@ -146,7 +146,7 @@ def _versions(names: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _sources() -> str:
-    return digest_sources({"glyphrank"})
+    return digest_held({"glyphrank"})
 
 
 @cache

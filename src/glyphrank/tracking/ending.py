@@ -40,4 +40,10 @@ class EndedOnce(ABC):
 def _status(error: BaseException | None) -> str:
     if error is None:
         return "FINISHED"
-    return "KILLED" if isinstance(error, KeyboardInterrupt | Killed | GeneratorExit) else "FAILED"
+    return "KILLED" if isinstance(error, KeyboardInterrupt | Killed) or _is_left_open(error) else "FAILED"
+
+
+def _is_left_open(error: BaseException) -> bool:
+    """Whether nobody left the block: ended at exit, or its generator closed. A component's own came through frames."""
+    trace = error.__traceback__
+    return isinstance(error, GeneratorExit) and (trace is None or trace.tb_next is None)

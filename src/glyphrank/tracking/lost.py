@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from glyphrank.errors import ConfigError
-from glyphrank.tracking.client import bounded, in_time
+from glyphrank.tracking.client import Client, bounded, in_time
 from glyphrank.tracking.existing import Existing, open_existing
-from glyphrank.tracking.kept import PENDING, RUNNING, Keeper, read_record, waiting
+from glyphrank.tracking.kept import PENDING, RUNNING, WAITS, Keeper, read_record, waiting
 from glyphrank.tracking.origin import HOST, LAUNCH, PROCESS
 from glyphrank.tracking.processes import Life, life_of
 from glyphrank.tracking.store import cause_of
@@ -40,43 +40,79 @@ def fail_lost(
         host, process = tags.get(HOST, ""), tags.get(PROCESS, "")
         return (host, process) in gone or life_of(host, process) is Life.dead
 
-    _fail_kept(outputs / PENDING, launch, is_lost, why)
-    if not reference or reference["run_id"].startswith("pending:"):
+    def fail(keeper: Keeper) -> None:
+        keeper.note(status="FAILED", error=why)
+        keeper.keep(keeper.record.cause)
+
+    def fail_stored(client: Client, run_id: str) -> None:
+        client.set_tag(run_id, "error", why)
+        client.update_run(run_id, status="FAILED")
+
+    _end(reference, outputs, launch, _Way(is_lost, fail, fail_stored))
+
+
+def discard_lost(
+    reference: Mapping[str, str], outputs: Path, launch: str, processes: Collection[tuple[str, str]]
+) -> None:
+    """Deletes, as the dashboard does, the runs of a launch that dead processes left RUNNING: their cells are run again.
+
+    So that a cell stands in the store once. A store that fails is told in one line and never raises.
+
+    Args:
+        reference, outputs, launch: as `fail_lost` has them.
+        processes: tags `host` and `process`.
+    """
+
+    def is_lost(tags: Mapping[str, str]) -> bool:
+        return (tags.get(HOST, ""), tags.get(PROCESS, "")) in processes
+
+    _end(reference, outputs, launch, _Way(is_lost, Keeper.forget, lambda client, run_id: client.delete_run(run_id)))
+
+
+@dataclass(frozen=True)
+class _Way:
+    """Which runs are lost, by their tags, and what is done with one that was kept and with one that is in the store."""
+
+    is_lost: Callable[[Mapping[str, str]], bool]
+    kept: Callable[[Keeper], None]
+    stored: Callable[[Client, str], None]
+
+
+def _end(reference: Mapping[str, str], outputs: Path, launch: str, way: _Way) -> None:
+    _end_kept(outputs / PENDING, launch, way)
+    if not reference or reference["run_id"].startswith(WAITS):
         return
     try:
         store = open_existing(full_uri(reference["store"]))
         with bounded(seconds=10, retries=0) as longest:
             seconds = 4 * longest if store.remote else None
-            in_time(seconds, lambda: _fail_stored(store, reference["experiment"], launch, is_lost, why))
+            in_time(seconds, lambda: _end_stored(store, reference["experiment"], launch, way))
     except ConfigError as error:
         _log.warning("runs of dead processes could not be ended: %s; glyphrank sync closes them", error)
     except Exception as error:  # databases, drivers and servers each have their own types
         _log.warning("runs of dead processes could not be ended: %s; glyphrank sync closes them", cause_of(error))
 
 
-def _fail_stored(store: Existing, experiment: str, launch: str, is_lost: Any, why: str) -> None:
+def _end_stored(store: Existing, experiment: str, launch: str, way: _Way) -> None:
     found = store.client.get_experiment_by_name(experiment)
     condition = f"attributes.status = 'RUNNING' AND tags.`{LAUNCH}` = '{launch}'"
     token = None
     lost: list[str] = []
     while found is not None:
         page = store.client.search_runs([found.experiment_id], condition, max_results=_MOST, page_token=token)
-        lost += [run.info.run_id for run in page if is_lost(run.data.tags)]
+        lost += [run.info.run_id for run in page if way.is_lost(run.data.tags)]
         token = page.token
         if not token:
             break
     for run_id in lost:
-        store.client.set_tag(run_id, "error", why)
-        store.client.update_run(run_id, status="FAILED")
+        way.stored(store.client, run_id)
 
 
-def _fail_kept(folder: Path, launch: str, is_lost: Any, why: str) -> None:
+def _end_kept(folder: Path, launch: str, way: _Way) -> None:
     for event in waiting(folder):
         try:
             record, _ = read_record(folder, event)
         except (OSError, ValueError):
             continue  # whoever sends them says so
-        if record.launch == launch and record.status == RUNNING and record.ended is None and is_lost(record.tags):
-            keeper = Keeper(folder, record)
-            keeper.note(status="FAILED", error=why)
-            keeper.keep(record.cause)
+        if record.launch == launch and record.status == RUNNING and record.ended is None and way.is_lost(record.tags):
+            way.kept(Keeper(folder, record))

@@ -34,6 +34,8 @@ class Sent:
             somebody had deleted the run in the store, so that it was dropped.
         events: of those that still wait.
         down: stores that failed.
+        unended: how many of those that wait are runs of this very process which, as they were kept, go on. Where they
+            have ended, that could not be kept.
         busy: of those that another process is at, which sends them or is still running: a sentence each. They are no
             trouble, and not among `waiting`.
     """
@@ -45,6 +47,7 @@ class Sent:
     events: frozenset[str] = frozenset()
     down: frozenset[str] = frozenset()
     busy: tuple[str, ...] = ()
+    unended: int = 0
 
 
 def send_pending(outputs: Path, launch: str | None = None, store: str | None = None, host: str | None = None) -> Sent:
@@ -72,6 +75,7 @@ def send_pending(outputs: Path, launch: str | None = None, store: str | None = N
         frozenset(post.left),
         frozenset(store for store, failures in post.failures.items() if failures >= _PATIENCE),
         tuple(post.busy),
+        len(post.unended),
     )
 
 
@@ -86,6 +90,7 @@ class _Post:
     left: set[str] = field(default_factory=set)
     troubles: list[str] = field(default_factory=list)
     busy: list[str] = field(default_factory=list)
+    unended: set[str] = field(default_factory=set)
     stores: dict[tuple[str, str], Store] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
 
@@ -182,6 +187,7 @@ class _Post:
         host = record.tags.get(HOST, "")
         life = life_of(host, record.tags.get(PROCESS, ""))
         if record.tags.get(PROCESS) == own_process():
+            self.unended.add(record.event)
             raise _StaysError("")  # this very process knows
         if life is Life.alive:
             raise _BusyError("it is still running")
