@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import traceback
@@ -146,6 +147,7 @@ def _prepare(arguments: list[str]) -> None:
     register_resolvers()
     sys.argv = ["glyphrank run", *_options_first(arguments)]
     os.environ["HYDRA_FULL_ERROR"] = "1"
+    gc.set_threshold(20_000, 20, 20)  # imports and compositions make millions of objects that stay
 
 
 def _options_first(arguments: list[str]) -> list[str]:

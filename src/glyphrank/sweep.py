@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from hydra._internal.core_plugins.basic_launcher import BasicLauncher
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
@@ -23,6 +24,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from glyphrank.composed_once import composed_once
 from glyphrank.composition import register_resolvers
 from glyphrank.config import texts_of
 from glyphrank.errors import ConfigError
@@ -202,6 +204,8 @@ def _begin(sweep: OpenSweep, config: DictConfig, launch: str) -> Path | None:
         logger.warning("changes of configs and sources will not be noticed: %s", error)
     try:
         sweep.planned = number_of_cells(config)
+        if launcher == BasicLauncher.__name__ and sweep.planned is not None and sweep.planned <= _MOST_PLANNED:
+            sweep.stack.enter_context(composed_once())
         share_cores(config.hydra.launcher, sweep.planned or config.hydra.sweeper.get("n_jobs") or 1)
         _write_plan(sweep, config, own)
         _open_parent(sweep, config, folder)
