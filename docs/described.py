@@ -43,8 +43,13 @@ def read_fields(kind: type, node: Mapping[str, Any], above: str = "") -> Iterato
     """The fields of a component and of those inside it, with the values of a YAML's node.
 
     Raises:
-        UndescribedError: of a field without a line under `Attributes:` of the class or one it comes from.
+        UndescribedError: of a field without a line under `Attributes:` of the class or one it comes from, or without
+            a value in the YAML; of a value in the YAML that is no field.
     """
+    odd = {field.name for field in fields(kind)} ^ (set(node) - {"_target_"})
+    if odd:
+        names = ", ".join(f"{above}{name}" for name in sorted(odd))
+        raise UndescribedError(f"{kind.__name__}: {names} stands in the class or in the YAML, and not in both")
     hints = typing.get_type_hints(kind, include_extras=True)
     for field in fields(kind):
         path, value = above + field.name, node[field.name]

@@ -152,3 +152,20 @@ class Silent:
 def test_a_class_without_a_docstring_is_an_error(maker: ModuleType) -> None:
     with pytest.raises(maker.UndescribedError, match="Silent has no docstring"):
         maker.summary_of(Silent)
+
+
+@dataclass
+class Told:
+    """One field.
+
+    Attributes:
+        said: a number.
+    """
+
+    said: int
+
+
+@pytest.mark.parametrize("node", [{"said": 1, "more": 2}, {}], ids=["more", "less"])
+def test_a_yaml_that_has_not_just_the_fields_of_its_class_is_an_error(maker: ModuleType, node: dict[str, int]) -> None:
+    with pytest.raises(maker.UndescribedError, match="stands in the class or in the YAML, and not in both"):
+        list(maker.read_fields(Told, node))

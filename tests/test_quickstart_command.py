@@ -29,7 +29,7 @@ def sweep(folder: Path, *rows: dict[str, Any]) -> Path:
 def test_the_best_run_with_pictures_is_told_beside_the_same_without_them_and_its_own_sight_alone(
     tmp_path: Path,
 ) -> None:
-    said = shown(
+    said, missed = shown(
         sweep(
             tmp_path,
             row(3, "sample_scenes", "faiss_hnsw", 0.97, None),
@@ -39,6 +39,7 @@ def test_the_best_run_with_pictures_is_told_beside_the_same_without_them_and_its
         )
     )
     assert "for 97% of 180 queries, reading alone for 25% (p < .001), seeing alone for 23%:" in said
+    assert missed == tmp_path / "0"
 
 
 @pytest.mark.parametrize(
@@ -46,4 +47,4 @@ def test_the_best_run_with_pictures_is_told_beside_the_same_without_them_and_its
 )
 def test_a_difference_that_chance_may_have_made_is_called_so(tmp_path: Path, chance: float, told: str) -> None:
     rows = row(0, "sample_scenes", "exact", 0.5, None), row(1, "none", "exact", 0.4, chance)
-    assert f"reading alone for 40% {told}" in shown(sweep(tmp_path, *rows))
+    assert f"reading alone for 40% {told}" in shown(sweep(tmp_path, *rows))[0]

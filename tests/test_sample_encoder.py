@@ -152,6 +152,20 @@ def test_the_card_says_what_it_is_and_holds_the_measured_tables() -> None:
     assert card.count("| sees and reads, fused |") == len(scene_split.TEST_SEEDS)
 
 
+def test_what_the_card_says_of_the_training_is_what_the_training_wrote() -> None:
+    card = (FOLDER / "README.md").read_text(encoding="utf-8")
+    trained = json.loads((FOLDER / "training.json").read_text(encoding="utf-8"))
+    shown = [f"{trained[name]:,}" for name in ("parameters", "clips", "steps", "words")]
+    shown += [
+        f"seed {trained['seed']}",
+        f"{trained['seconds']:,} s",
+        f"{trained['steps']:,} steps of {trained['batch']} ",
+    ]
+    shown += [f"{share:.1%} of {what}" for what, share in trained["validation"].items()]
+    shown += [f"{package.replace('_', '-')} {number}" for package, number in trained["versions"].items()]
+    assert [text for text in shown if text not in " ".join(card.split())] == []
+
+
 def test_the_table_sets_every_channel_beside_chance_and_ceilings() -> None:
     values = {"hit_rate_at_1": 0.25, "reciprocal_rank_at_10": 0.5}
     alone = {

@@ -6,6 +6,8 @@ import argparse
 import json
 import os
 import shlex
+import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,12 +46,13 @@ def run_quickstart(argv: Sequence[str]) -> int:
         code = run(["-m", f"experiment={name}", f"hydra.sweep.dir='{folder}'"])
         if code:
             return code
-    write_out("\n".join(["", shown(places[_CLIPS]), "", *_next(outputs, places[_CLIPS])]))
+    said, missed = shown(places[_CLIPS])
+    write_out("\n".join(["", said, "", *_next(outputs, missed)]))
     return 0
 
 
-def shown(sweep: Path) -> str:
-    """What the clips show, in a sentence made of the sweep's numbers.
+def shown(sweep: Path) -> tuple[str, Path]:
+    """What the clips show, in a sentence made of the sweep's numbers, and the folder of the run that only reads.
 
     Args:
         sweep: its folder; its cells with and without a visual channel differ in nothing else.
@@ -61,18 +64,23 @@ def shown(sweep: Path) -> str:
     read = next(row for row in rows if row["fields"] == {**others, "visual": "none"})
     seen = _report(sweep, both["name"])["channels"]["visual"][METRIC]
     told = read["p_adjusted"] is not None and read["p_adjusted"] < 0.05
-    return (
+    said = (
         f"Seeing and reading together put the right clip first for {both['values'][METRIC]:.0%} of "
         f"{comparison['queries']} queries, reading alone for {read['values'][METRIC]:.0%} "
         f"({_chance(read['p_adjusted'])}{'' if told else ', so that chance may have done it'}), seeing alone for "
         f"{seen:.0%}: each sign hangs in four scenes and each scene shows four signs, so that only both together tell "
         "a clip from the others."
     )
+    return said, _folder(sweep, read["name"])
 
 
 def _report(sweep: Path, name: str) -> Any:
-    """The report of the cell of that name, `cell 3`."""
-    return json.loads((sweep / name.rpartition(" ")[2] / REPORT).read_text(encoding="utf-8"))
+    return json.loads((_folder(sweep, name) / REPORT).read_text(encoding="utf-8"))
+
+
+def _folder(sweep: Path, name: str) -> Path:
+    """Of the cell of that name, `cell 3`."""
+    return sweep / name.rpartition(" ")[2]
 
 
 def _chance(p_value: float | None) -> str:
@@ -81,12 +89,13 @@ def _chance(p_value: float | None) -> str:
     return "p < .001" if p_value < 0.001 else f"p = {p_value:.3f}".replace("0.", ".")
 
 
-def _next(outputs: Path, clips: Path) -> list[str]:
-    """The commands that lead on."""
+def _next(outputs: Path, missed: Path) -> list[str]:
+    """The commands that lead on, as they can be typed in this shell."""
+    own = "glyphrank" if shutil.which("glyphrank") else shlex.join([sys.executable, "-m", "glyphrank"])
     uri = f"sqlite:///{(outputs / 'mlflow.db').absolute()}"
     return [
         f"dashboard:       {dashboard_of(uri)}",
-        f"what it missed:  glyphrank report {shlex.quote(str(clips / '0'))}",
-        f"one more sweep:  glyphrank run -m experiment={_CLIPS} frames.count=1,2 fusion=reciprocal_rank,weighted_sum",
-        "your own:        glyphrank new mine FOLDER     (a folder of PDFs, pictures or clips)",
+        f"what it missed:  {own} report {shlex.quote(str(missed))}     (of the run that reads and does not see)",
+        f"one more sweep:  {own} run -m experiment={_CLIPS} frames.count=1,2 fusion=reciprocal_rank,weighted_sum",
+        f"your own:        {own} new mine FOLDER     (a folder of PDFs, pictures or clips)",
     ]

@@ -19,8 +19,8 @@ class Runtime:
         media_seconds: seconds that reading one item may take at most, above 0.
         media_memory: GiB that reading one item may take at most in its process, above 0.
         download: whether weights may be fetched from a hub.
-        outputs: absolute folder for everything produced.
-        cache: absolute folder for the shards.
+        outputs: folder for everything produced; absolute once a run is built.
+        cache: folder for the shards; absolute once a run is built.
     """
 
     device: str

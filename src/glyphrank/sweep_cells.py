@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import sys
@@ -89,6 +90,7 @@ def _compared(runs: Sequence[Finished], notes: list[str]) -> Comparison | None:
 def _show(sweep: Path, launch: str, comparison: Comparison, notes: list[str]) -> tuple[Path, ...]:
     """On the terminal and as files, in the launch's folder and at the top of the sweep's; returns the launch's own.
 
+    At the top stays what an earlier launch compared where it had more cells: this one was interrupted, or some failed.
     Files that cannot be written cost a note.
     """
     from glyphrank.report.comparison import as_table, write_comparison
@@ -97,13 +99,21 @@ def _show(sweep: Path, launch: str, comparison: Comparison, notes: list[str]) ->
     sys.stdout.write(f"{as_table(comparison)}\n")
     try:
         write_comparison(own, comparison)
-        for name in COMPARISON:
+        for name in COMPARISON if len(comparison.runs) >= _compared_before(sweep) else ():
             replace_whole(sweep / name, partial(shutil.copyfile, own / name))
         sys.stdout.write(f"comparison: {sweep / COMPARISON[0]}\n")
     except OSError as error:
         place = error.filename2 or error.filename or own
         notes.append(f"the comparison cannot be written: {place} ({error.strerror or error})")
     return tuple(path for name in COMPARISON if (path := own / name).is_file())
+
+
+def _compared_before(sweep: Path) -> int:
+    """How many runs the comparison at the top of a sweep's folder has; 0 where there is none that can be read."""
+    try:
+        return len(json.loads((sweep / COMPARISON[2]).read_text(encoding="utf-8"))["runs"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
 
 
 def _draw(folder: Path, runs: Sequence[Finished], comparison: Comparison) -> Path | None:

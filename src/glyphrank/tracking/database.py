@@ -19,6 +19,7 @@ from glyphrank.tracking.store import Store, find_experiment, make_experiment, op
 _log = logging.getLogger(__name__)
 _LOCK_SECONDS = 60
 _LEFT_OVER_SECONDS = 600
+_ELSEWHERE = "set paths.outputs, or GLYPHRANK_OUTPUTS"
 
 
 def open_database(path: Path, experiment: str, artifacts: Path) -> Store:
@@ -37,7 +38,7 @@ def open_database(path: Path, experiment: str, artifacts: Path) -> Store:
         ConfigError: the file cannot be made, or is not a store of this MLflow.
     """
     if {"%", "?"} & set(str(path)):
-        raise ConfigError(f"{path}: a database cannot be named by a path with '%' or '?'; set paths.outputs")
+        raise ConfigError(f"{path}: a database cannot be named by a path with '%' or '?'; {_ELSEWHERE}")
     uri = f"sqlite:///{path}"
 
     def open_it() -> Store:
@@ -76,7 +77,7 @@ def _create(path: Path) -> None:
         if _exists(path):  # by another process, which may have tidied this one's file away
             _log.debug("%s was made by another process (%s)", path, error)
         elif isinstance(error, OSError):
-            raise ConfigError(f"{path} cannot be made ({error.strerror or error}); set paths.outputs") from error
+            raise ConfigError(f"{path} cannot be made ({error.strerror or error}); {_ELSEWHERE}") from error
         else:
             raise
     finally:
@@ -130,7 +131,7 @@ def _locked(path: Path) -> Iterator[None]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"{path.parent}: the folder cannot be made ({error.strerror}); set paths.outputs") from error
+        raise ConfigError(f"{path.parent}: the folder cannot be made ({error.strerror}); {_ELSEWHERE}") from error
     age = 0
     try:
         lock.acquire(timeout=_LOCK_SECONDS)

@@ -16,7 +16,7 @@ from glyphrank.tracking.store import check_experiment
 
 @dataclass(frozen=True)
 class Local:
-    """Keeps runs in `mlflow.db` and their files in `mlartifacts/`, both in `runtime.outputs`.
+    """Keeps runs in `mlflow.db` and their files in `mlartifacts/`, both under `paths.outputs`.
 
     Attributes:
         experiment: MLflow's experiment, 1 to 500 characters; made if it is not there.
