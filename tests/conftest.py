@@ -18,6 +18,17 @@ settings.load_profile("glyphrank")
 ROOT = Path(__file__).parents[1]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Files are handed to the processes of pytest-xdist in the order of `pytest_collection_modifyitems`."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long files come first: one that is begun last leaves the other processes without work."""
+    items.sort(key=lambda item: "end_to_end" not in item.path.parts)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real inputs beside the checkout; the test is skipped where there is none."""

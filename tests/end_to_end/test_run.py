@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which one run over four texts was made."""
     folder = tmp_path_factory.mktemp("run")
     corpus(folder / "data", PAGES, QUERIES, QRELS)
-    ran("run", "dataset=folder", "dataset.root=data", "metrics=clips", cwd=folder)
+    ran("run", "dataset=folder", "dataset.root=data", "metrics=clips", cwd=folder, fresh=True)
     return folder
 
 
@@ -117,7 +117,7 @@ def test_run_again_recomputes_nothing_and_says_so(tmp_path: Path) -> None:
     corpus(tmp_path / "data", PAGES, QUERIES, QRELS)
     command = ("run", "dataset=folder", "dataset.root=data", "tracking=none")
     ran(*command, cwd=tmp_path)
-    again = ran(*command, cwd=tmp_path)
+    again = ran(*command, cwd=tmp_path, fresh=True)
     assert "nothing is recomputed" in again.stderr
     assert "stored result" in again.stdout
     anew = ran(*command, "rerun=true", cwd=tmp_path)

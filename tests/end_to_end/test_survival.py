@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -16,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from command import corpus, ran
+from command import Started, corpus, ran, started
 from glyphrank.shards import ArraysCodec, LinesCodec
 from slow_parts import install
 
@@ -52,19 +49,12 @@ def command(folder: Path) -> tuple[str, ...]:
     )
 
 
-def start(folder: Path, outputs: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "GLYPHRANK_OUTPUTS": outputs, "SLOW_PARTS_LOG": str(folder / f"{outputs}.log")}
-    return subprocess.Popen(
-        [sys.executable, "-m", "glyphrank", *command(folder)],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def start(folder: Path, outputs: str) -> Started:
+    environment = {"GLYPHRANK_OUTPUTS": outputs, "SLOW_PARTS_LOG": str(folder / f"{outputs}.log")}
+    return started(*command(folder), cwd=folder, env=environment)
 
 
-def finished(process: subprocess.Popen[str]) -> None:
+def finished(process: Started) -> None:
     out, err = process.communicate(timeout=240)
     assert process.returncode == 0, out + err
 
