@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from clip_files import write_clip
+from glyphrank import new_command
 from glyphrank.new_command import _override, run_new
 from pdf_files import write_drawing, write_pdf
 from pictures import write_picture
@@ -57,6 +59,41 @@ def test_a_second_call_is_refused_and_add_is_not(documents: Path, capsys: pytest
     write_picture(documents / "photo.png", "red")
     assert run_new(["--add", "mine", "documents"]) == 0
     assert "mine/corpus.jsonl: 1 new item, 2 were there\n" in capsys.readouterr().out
+
+
+def test_add_with_nothing_new_shows_an_id_that_is_there(documents: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_new(["mine", "documents"])
+    capsys.readouterr()
+    assert run_new(["--add", "mine", "documents"]) == 0
+    assert "q1\tbudget.pdf#1\t1\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["", "documents"], ["mine", ""]])
+def test_an_empty_name_is_refused(documents: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_new(arguments) == 2
+    assert "is an empty text; wanted the name of a folder" in capsys.readouterr().err
+    assert [path.name for path in documents.parent.iterdir()] == ["documents"]
+
+
+def test_an_interruption_ends_without_a_traceback(
+    documents: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(new_command, "text_layers", interrupt)
+    assert run_new(["mine", "documents"]) == 130
+    assert capsys.readouterr().err.endswith("glyphrank: interrupted\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+def test_a_full_standard_output_is_told(documents: Path) -> None:
+    code = "import sys; from glyphrank.new_command import run_new; sys.exit(run_new(['mine', 'documents']))"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("glyphrank: standard output: cannot be written (No space left on device); mine is there")
 
 
 def test_many_skipped_files_are_named_on_demand(documents: Path, capsys: pytest.CaptureFixture[str]) -> None:

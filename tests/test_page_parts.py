@@ -106,20 +106,17 @@ def test_a_page_of_few_queries_says_how_many_there_are(done: tuple[Run, Executed
     assert set(few.items) == {"a"}
 
 
-def test_a_stored_result_brings_its_page_or_says_how_to_make_it(
+def test_a_stored_result_brings_no_page_of_another_run_and_says_how_to_make_its_own(
     done: tuple[Run, Executed], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     run, executed = done
-    keep_page(run, executed, "a run", tmp_path)
-    first = (tmp_path / "report.html").read_bytes()
-    (tmp_path / "report.html").unlink()
-    stored = replace(executed, reused=True, material=None)
-    keep_page(run, stored, "another name", tmp_path)
-    assert (tmp_path / "report.html").read_bytes() == first
-    (run.runtime.outputs / "results" / executed.report.identity / "report.html").unlink()
     caplog.set_level("INFO")
-    keep_page(run, stored, "another name", tmp_path / "other")
-    assert "has no page" in caplog.text
+    keep_page(run, executed, "a run", tmp_path)
+    assert '<h1 dir="auto">a run</h1>' in (tmp_path / "report.html").read_text(encoding="utf-8")
+    keep_page(run, replace(executed, reused=True, material=None), "another name", tmp_path)
+    assert not (tmp_path / "report.html").exists()
+    assert f"`glyphrank report {tmp_path}` makes its page" in caplog.text
+    assert not list(run.runtime.outputs.glob("results/**/report.html"))
 
 
 def test_a_page_that_cannot_be_made_costs_the_page_alone(
@@ -152,6 +149,33 @@ def test_the_command_refuses_another_dataset_and_notes_other_ranks(
     corpus(folder / "data", PAGES, [*QUERIES[:3], {"id": "q4", "text": "red cat", "kind": "none"}], QRELS)
     assert run_report(command) == 2
     assert "is another one now: the queries changed" in capsys.readouterr().err
+    corpus(folder / "data", PAGES, QUERIES, QRELS)
     assert run_report(["nowhere"]) == 2
     assert "there is no folder 'nowhere'" in capsys.readouterr().err
     assert run_report([str(place), "--queries", "0"]) == 2
+
+
+def test_a_page_made_by_an_id_is_named_after_it_and_replaces_no_file_of_anybody_else(
+    done: tuple[Run, Executed], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, executed = done
+    monkeypatch.chdir(folder)
+    identity = executed.report.identity
+    deliver(run.runtime.outputs / "results", executed.report, folder / "named")
+    command = [identity[:6], "tracking=none", "--outputs", str(run.runtime.outputs)]
+    page = Path(f"report-{identity[:8]}.html")
+    for _ in range(2):  # its own page is made anew
+        assert run_report(command) == 0
+        assert capsys.readouterr().out == f"page: {page}\n"
+    assert not Path("report.html").exists()
+    page.write_text("<!doctype html>\n<title>my notes</title>", encoding="utf-8")
+    assert run_report(command) == 2
+    assert f"{page} is there already and is no page that glyphrank made" in capsys.readouterr().err
+    assert "my notes" in page.read_text(encoding="utf-8")
+    assert run_report([*command, "--output", str(page)]) == 0
+    assert "my notes" not in page.read_text(encoding="utf-8")
+
+
+def test_the_command_asks_for_the_run_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_report([]) == 2
+    assert capsys.readouterr().err.endswith("the following arguments are required: RUN\n")

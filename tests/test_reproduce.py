@@ -160,6 +160,11 @@ def test_what_is_no_run_is_refused_with_what_would_be_one(tmp_path: Path) -> Non
         find_original("0a1b2c3d", tmp_path)
     with pytest.raises(DataError, match="cannot be read"):
         find_original(str(tmp_path))
+    for day in ("2026-01-01", "2026-01-02"):
+        kept(from_ranks(day, [1, 2]), tmp_path / "outputs/runs" / day)
+    for place in ("outputs", "outputs/runs"):
+        with pytest.raises(ConfigError, match=f"{place} is no run; name one of the 2 that lie in it: .*01-02.*01-01"):
+            find_original(str(tmp_path / place))
     for name in ("a" * 32, "a" * 31 + "b"):
         kept(from_ranks(name, [1, 2], identity=name), tmp_path / "results")
     with pytest.raises(ConfigError, match="begins 2 identities"):

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +117,57 @@ def test_media_that_are_gone_stay_and_are_named(tmp_path: Path, documents: Path)
     done = started(tmp_path / "mine", documents, add=True)
     assert done.gone == ("자료 모음/photo.png",)
     assert len(items(tmp_path / "mine")) == 3
+
+
+def test_a_file_whose_name_is_spelled_apart_is_not_gone(tmp_path: Path) -> None:  # case C07
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    write_picture(folder / unicodedata.normalize("NFD", "보고서.png"), "red")
+    started(tmp_path / "mine", folder)
+    assert started(tmp_path / "mine", folder, add=True).gone == ()
+
+
+def test_a_name_too_long_for_any_disk_is_gone(tmp_path: Path, documents: Path) -> None:
+    dataset = tmp_path / "mine"
+    started(dataset, documents)
+    with (dataset / "corpus.jsonl").open("a") as stream:
+        stream.write(json.dumps({"id": "long", "media": "x" * 300}) + "\n")
+    assert started(dataset, documents, add=True).gone == ("x" * 300,)
+
+
+def test_an_example_is_an_id_that_is_there(tmp_path: Path, documents: Path) -> None:
+    assert started(tmp_path / "mine", documents).example == "photo.png"
+    assert started(tmp_path / "mine", documents, add=True).example == "photo.png"
+
+
+@pytest.mark.parametrize("kind", ["a directory", "a named pipe", "a link to nothing"])
+def test_add_refuses_a_corpus_that_is_no_file_before_anything_is_written(
+    tmp_path: Path, documents: Path, kind: str
+) -> None:
+    dataset = tmp_path / "mine"
+    dataset.mkdir()
+    corpus = dataset / "corpus.jsonl"
+    match kind:
+        case "a directory":
+            corpus.mkdir()
+        case "a named pipe":
+            os.mkfifo(corpus)
+        case _:
+            corpus.symlink_to("gone.jsonl")
+    with pytest.raises(DataError, match=rf"corpus\.jsonl: is {kind}; wanted a file .* nothing was written"):
+        started(dataset, documents, add=True)
+    assert list(dataset.iterdir()) == [corpus]
+
+
+def test_add_updates_the_file_that_a_linked_corpus_leads_to(tmp_path: Path, documents: Path) -> None:
+    dataset, target = tmp_path / "mine", tmp_path / "elsewhere.jsonl"
+    started(dataset, documents)
+    (dataset / "corpus.jsonl").rename(target)
+    (dataset / "corpus.jsonl").symlink_to("../elsewhere.jsonl")
+    write_picture(documents / "new.png", "red")
+    assert started(dataset, documents, add=True).ids == ("new.png",)
+    assert (dataset / "corpus.jsonl").is_symlink()
+    assert len(target.read_text(encoding="utf-8").splitlines()) == 4
 
 
 def test_ids_hold_no_tab_and_no_line_end_and_stay_unique(tmp_path: Path, runtime: Runtime) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clip_files import write_clip
+from glyphrank import starting_files
 from glyphrank.errors import DataError
 from glyphrank.media.kinds import FileKind
 from glyphrank.starting_files import find_documents, natural
@@ -29,6 +30,11 @@ def test_natural_counts_within_names_and_goes_folder_by_folder() -> None:
         "a/p10.pdf",
         "b.pdf",
     ]
+
+
+def test_natural_takes_other_digits_for_signs() -> None:
+    ordered = ["2²", "10²3", "a", "²", "٣", "①"]
+    assert sorted(set(ordered), key=natural) == ordered
 
 
 def test_find_documents_tells_kinds_by_what_files_hold(tmp_path: Path) -> None:
@@ -65,6 +71,40 @@ def test_find_documents_names_what_it_skips_and_why(tmp_path: Path) -> None:
         "song.mp3": "a sound, without pictures",
         "talk.mp4": "a clip without video, or cut off",
     }
+
+
+def test_damaged_pictures_are_skipped(tmp_path: Path) -> None:
+    for name in ("cut.png", "cut.jpg", "cut.bmp"):
+        cut_off(write_picture(tmp_path / name, "red", 64, 64))
+    changed = write_picture(tmp_path / "changed.png", "red", 64, 64)
+    data = changed.read_bytes()
+    changed.write_bytes(data[:60] + b"????" + data[64:])
+    (tmp_path / "phone.heic").write_bytes(b"\0\0\0\x14ftypheic" + bytes(12))
+    for name in ("whole.png", "whole.jpg", "whole.bmp", "whole.webp"):
+        write_picture(tmp_path / name, "red")
+    found = causes(tmp_path)
+    assert names(tmp_path) == ["whole.bmp", "whole.jpg", "whole.png", "whole.webp"]
+    assert list(found) == ["changed.png", "cut.bmp", "cut.jpg", "cut.png", "phone.heic"]
+    assert "the picture is damaged" in found["changed.png"]
+    assert "which is not decoded; wanted JPEG or PNG" in found["phone.heic"]
+    assert all("the picture is" in found[f"cut.{kind}"] for kind in ("bmp", "jpg", "png"))
+
+
+def test_a_picture_of_too_many_pixels_is_an_item_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starting_files, "_MOST_PIXELS", 10)
+    write_picture(tmp_path / "poster.bmp", "red")
+    assert names(tmp_path) == ["poster.bmp"]
+
+
+def test_a_tiff_of_several_pages_is_skipped_and_one_with_a_preview_is_not(tmp_path: Path) -> None:
+    from PIL import Image
+
+    pages = [Image.new("L", (8, 8), shade) for shade in (0, 100, 200)]
+    pages[0].save(tmp_path / "scan.tif", save_all=True, append_images=pages[1:])
+    pages[1].encoderinfo = {"tiffinfo": {254: 1}}
+    pages[0].save(tmp_path / "preview.tif", save_all=True, append_images=pages[1:2])
+    assert names(tmp_path) == ["preview.tif"]
+    assert causes(tmp_path) == {"scan.tif": "a TIFF of 3 pages; save it as PDF"}
 
 
 def test_find_documents_follows_each_link_out_of_the_folder_once(tmp_path: Path) -> None:

@@ -21,25 +21,50 @@ from glyphrank.written_out import write_out
 
 _MOST_NAMED = 20
 """Names of skipped files that are shown for each cause; --skipped shows all."""
+_INTERRUPTED = 130
 
 
 def run_new(argv: Sequence[str]) -> int:
     """The command: writes the files, prints what it found and what is to be filled in, and returns the exit code.
 
-    0: the dataset is there; 2: nothing was written, for the reason given.
+    0: the dataset is there; 2: nothing was written, for the reason given, or what was found could not be told; 130: it
+    was interrupted.
     """
     try:
         options = _parser().parse_args(argv)
         _log_to_the_terminal()
         outputs = Path(os.environ.get("GLYPHRANK_OUTPUTS") or "outputs")
         started = start(options.dataset, options.folder, options.add, outputs)
+        return _write_out(_told(options, started, text_layers(started.documents)), options.dataset)
     except SystemExit as leave:
         return int(leave.code or 0)
     except DataError as error:
-        sys.stderr.write(f"glyphrank: {error}\n")
-        return 2
-    write_out(_told(options, started, text_layers(started.documents)))
+        return _say(str(error), 2)
+    except KeyboardInterrupt:
+        return _say("interrupted", _INTERRUPTED)
+
+
+def _write_out(told: str, dataset: Path) -> int:
+    try:
+        write_out(told)
+    except OSError as error:
+        # What is still buffered would be written, and fail, once more when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        reason = error.strerror or error
+        return _say(f"standard output: cannot be written ({reason}); {dataset} is there and can be filled in", 2)
     return 0
+
+
+def _say(message: str, code: int) -> int:
+    sys.stderr.write(f"glyphrank: {message}\n")
+    return code
+
+
+def _folder(text: str) -> Path:
+    """An argument that names a folder; an empty one, of a variable that is not set, would mean this folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("is an empty text; wanted the name of a folder (. is this one)")
+    return Path(text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,10 +76,12 @@ def _parser() -> argparse.ArgumentParser:
         "answers them; both are yours to fill in, and the command shows a line of each. Your documents are neither "
         "changed nor copied: DATASET may be FOLDER itself or a folder around it, and anywhere else it gets a link to "
         "them. Files that cannot become items are named with the reason. Nothing that is there is overwritten.",
-        epilog="Exit code: 0 the dataset is there; 2 nothing was written, for the reason given.",
+        epilog="Exit code: 0 the dataset is there; 2 nothing was written, for the reason given; 130 interrupted.",
     )
-    parser.add_argument("dataset", type=Path, metavar="DATASET", help="folder of the dataset; made if it is not there")
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder with your documents")
+    parser.add_argument(
+        "dataset", type=_folder, metavar="DATASET", help="folder of the dataset; made if it is not there"
+    )
+    parser.add_argument("folder", type=_folder, metavar="FOLDER", help="folder with your documents")
     parser.add_argument(
         "--add", action="store_true", help="append what a dataset lacks, and keep all lines that are there"
     )
@@ -131,7 +158,6 @@ def _on_one_line(name: str) -> str:
 
 def _next(dataset: Path, started: Started, ocr: str) -> list[str]:
     """What is to be filled in, with an id of an item, and the commands that follow."""
-    example = (started.ids or ("ID",))[0]
     root = f"dataset=folder {_override('dataset.root', dataset)}"
     choices = "" if ocr == "embedded" else f" ocr={ocr}"
     if all(document.kind is FileKind.clip for document in started.documents):
@@ -140,7 +166,7 @@ def _next(dataset: Path, started: Started, ocr: str) -> list[str]:
         f"1. write a line for each question into {dataset / QUERIES}, such as",
         '     {"id": "q1", "text": "your question"}',
         f"2. write a row for each item that answers it into {dataset / QRELS}, with tabs between the columns, such as",
-        f"     q1\t{example}\t1",
+        f"     q1\t{started.example}\t1",
         "3. look for faults, then measure:",
         f"     glyphrank check {root}",
         f"     glyphrank run {root}{choices}",

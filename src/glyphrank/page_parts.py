@@ -7,9 +7,8 @@ shown queries are looked at, and of these the few cells that the page shows.
 from __future__ import annotations
 
 import logging
-import shutil
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,13 +19,12 @@ from glyphrank.page_choice import Judged, choose, compared_channels, fields_of, 
 from glyphrank.pipeline import Executed, trace
 from glyphrank.rankings import FUSED, Asked, main_name, rank_all
 from glyphrank.records import Direction, Ranks, Scores, Task
-from glyphrank.report.page import PAGE, write_page
+from glyphrank.report.page import PAGE, is_page, write_page
 from glyphrank.report.page_pictures import Limits, thumbnails
 from glyphrank.report.page_records import Page, Pictures, Placed, ShownItem, ShownQuery, Spot
 from glyphrank.reporting import Material, own_ranks
 from glyphrank.run import Run
 from glyphrank.scoring import TILE, Channel
-from glyphrank.whole_files import replace_whole
 from glyphrank.working import read_and_encode
 
 logger = logging.getLogger(__name__)
@@ -91,18 +89,18 @@ def page_of(
 
 
 def keep_page(run: Run, done: Executed, name: str, folder: Path) -> None:
-    """Puts `report.html` into a run's folder and beside its stored result; a stored result's page is taken as it is.
+    """Puts `report.html` into a run's folder, unless its result was stored: then a line says how to make it.
 
-    The run has its numbers by now, so that whatever goes wrong here is told and costs the page alone.
+    A page made by the run that measured would show that run's name, settings and paths. The run has its numbers by now,
+    so that whatever goes wrong here is told and costs the page alone.
     """
-    stored = run.runtime.outputs / "results" / done.report.identity / PAGE
     try:
         if done.material is not None:
-            write_page(stored, page_of(run, done.report, done.material, name))
-        elif not stored.is_file():
-            logger.info("the stored result has no page of its queries; `glyphrank report %s` makes it", folder)
-            return
-        replace_whole(folder / PAGE, partial(shutil.copyfile, stored), durable=False)
+            write_page(folder / PAGE, page_of(run, done.report, done.material, name))
+        else:
+            if (folder / PAGE).is_file() and is_page(folder / PAGE):
+                (folder / PAGE).unlink()  # of an earlier run, which would pass for this one's
+            logger.info("the result was stored; `glyphrank report %s` makes its page", shlex.quote(str(folder)))
     except Exception as error:  # pictures and texts are anything, and the page is no part of the result
         logger.warning("%s was not made (%s: %s)", folder / PAGE, type(error).__name__, error)
 

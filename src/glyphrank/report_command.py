@@ -20,7 +20,7 @@ from glyphrank.pipeline import trace
 from glyphrank.records import Direction, Ranks
 from glyphrank.redaction import RedactingFilter, redact_text
 from glyphrank.report.finished import Finished
-from glyphrank.report.page import PAGE, write_page
+from glyphrank.report.page import PAGE, is_page, write_page
 from glyphrank.report.page_pictures import Limits
 from glyphrank.reporting import Material, evaluation_of, own_ranks
 from glyphrank.reproduce import Original, find_original
@@ -68,10 +68,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "overrides",
         nargs="*",
+        default=[],  # else argparse tells that it is required
         metavar="KEY=VALUE",
         help="other places and other ways of working: dataset.root=PATH, runtime.device=cpu, ...",
     )
-    parser.add_argument("--output", type=Path, metavar="FILE", help=f"default: {PAGE} in RUN, or else in this folder")
+    parser.add_argument("--output", type=Path, metavar="FILE", help=f"default: {PAGE} in RUN, or report-ID.html here")
     parser.add_argument(
         "--queries", type=_count, default=MOST_QUERIES, metavar="N", help="at most; default: %(default)s, worst first"
     )
@@ -98,7 +99,7 @@ def _make(original: Original, options: argparse.Namespace) -> Path:
     from glyphrank.stored_config import Here, build_stored
 
     then = original.finished
-    path: Path = options.output or (Path(options.run) if Path(options.run).is_dir() else Path()) / PAGE
+    path: Path = options.output or _place(options.run, original.reference)
     if path.is_dir():
         raise ConfigError(f"{path} is a folder; wanted a file for --output")
     stored = build_stored(then.report.config, Here(Path.cwd(), options.overrides, options.outputs, options.config_dir))
@@ -116,6 +117,18 @@ def _make(original: Original, options: argparse.Namespace) -> Path:
     page = page_of(run, then.report, material, then.name, options.queries, _PICTURES)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_page(path, replace(page, notes=(*page.notes, *_moved(then, material, trace(run, task)))))
+    return path
+
+
+def _place(run: str, reference: str) -> Path:
+    """Where the page goes unless somebody says.
+
+    Raises:
+        ConfigError: a file lies there that is no page of glyphrank's.
+    """
+    path = Path(run) / PAGE if Path(run).is_dir() else Path(f"report-{reference[:8]}.html")
+    if path.is_file() and not is_page(path):
+        raise ConfigError(f"{path} is there already and is no page that glyphrank made; move it, or name --output")
     return path
 
 

@@ -34,6 +34,7 @@ TOLERANCE = 0.001
 Another device, batch size or number of threads changes the last bits of vectors, and with them the order of items whose
 scores are nearly equal. That moves few queries by one place each; what moves more has another cause.
 """
+_MOST_NAMED = 10
 _SCRATCH = ".reproduce-"
 _OWNER = "process.json"
 _ABANDONED = 7 * 86_400.0
@@ -165,6 +166,8 @@ def _folder(name: str, outputs: Path) -> Path | None:
             raise ConfigError(
                 f"{folder} is the folder of a sweep; name one of its cells: {cells or 'none has finished'}"
             )
+        if not (folder / REPORT).is_file():
+            _refuse_folder_of_runs(folder)
         return folder
     if not is_beginning(name):
         raise ConfigError(
@@ -175,6 +178,17 @@ def _folder(name: str, outputs: Path) -> Path | None:
     if len(stored) > 1:
         raise ConfigError(f"{name!r} begins {len(stored)} identities: {', '.join(path.name for path in stored[:5])}")
     return stored[0] if stored else None
+
+
+def _refuse_folder_of_runs(folder: Path) -> None:
+    for inside in ("runs/*/*", "*", "*/*", "*/*/*", "sweeps/*/*/*"):
+        found = sorted((str(path.parent) for path in folder.glob(f"{inside}/{REPORT}")), reverse=True)
+        if found:
+            more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+            raise ConfigError(
+                f"{folder} is no run; name one of the {len(found)} that lie in it: "
+                f"{', '.join(found[:_MOST_NAMED])}{more}"
+            )
 
 
 def _from_store(run_id: str, store: str, results: Path) -> Original:

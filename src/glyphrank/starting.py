@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
 from glyphrank.datasets.folder_records import Records, read_records
+from glyphrank.datasets.media_names import MediaNames
 from glyphrank.errors import DataError
 from glyphrank.faults import Blocks
+from glyphrank.identity import kind_of_file
 from glyphrank.ids import nfc
 from glyphrank.starting_files import Document, Found, Skipped, find_documents
 from glyphrank.whole_files import replace_whole
@@ -31,6 +33,7 @@ class Started:
         documents: all that were found, those that the dataset had already too.
         skipped: what became no item, and why.
         ids: ids of the new items, in the order of the file.
+        example: id of an item, a new one if there is one.
         before: number of items that the dataset had already.
         gone: media that the dataset names and that are not there.
         link: the link in the dataset's folder that leads to the documents; None where they lie below it.
@@ -39,6 +42,7 @@ class Started:
     documents: tuple[Document, ...]
     skipped: tuple[Skipped, ...]
     ids: tuple[str, ...]
+    example: str
     before: int
     gone: tuple[str, ...]
     link: Path | None
@@ -57,8 +61,8 @@ def start(dataset: Path, folder: Path, add: bool, outputs: Path) -> Started:
         outputs: folder of what glyphrank writes; not searched for documents.
 
     Raises:
-        DataError: a folder cannot be read or written, there is a dataset and `add` is False, its corpus is damaged, or
-            no file became an item. Nothing was written then, but for a disk that failed meanwhile.
+        DataError: a folder cannot be read or written, there is a dataset and `add` is False, its corpus is damaged
+            or no file, or no file became an item. Nothing was written then, but for a disk that failed meanwhile.
     """
     if not add:
         _refuse_dataset(dataset)
@@ -74,9 +78,22 @@ def start(dataset: Path, folder: Path, add: bool, outputs: Path) -> Started:
         if link is not None and not link.is_symlink():
             link.symlink_to(os.path.relpath(folder, dataset), target_is_directory=True)
         _write(dataset, lines)
-    media = {record.media: None for record in before.records if record.media}
-    gone = tuple(name for name in media if not (dataset / name).exists())
-    return Started(found.documents, found.skipped, tuple(lines), len(before.records), gone, link)
+    example = next(chain(lines, before.ids))
+    return Started(
+        found.documents, found.skipped, tuple(lines), example, len(before.records), _gone(dataset, before), link
+    )
+
+
+def _gone(dataset: Path, before: Records) -> tuple[str, ...]:
+    """Media of items that are not there; names that no loader takes are told by `glyphrank check`."""
+    names = MediaNames(dataset)
+    gone = []
+    for media in dict.fromkeys(record.media for record in before.records if record.media):
+        with suppress(ValueError):
+            # `os.path` answers False where pathlib raises, for names too long and folders without permission.
+            if not os.path.lexists(names.find(media)):
+                gone.append(media)
+    return tuple(gone)
 
 
 def _resolved(folder: Path) -> Path:
@@ -117,7 +134,12 @@ def _items_of(dataset: Path) -> Records:
     """The items of a dataset that is there; none where it has no corpus, or an empty one."""
     path = dataset / CORPUS
     try:
-        if not path.is_file() or not path.read_bytes().strip():
+        if not os.path.lexists(path):
+            return Records((), (), 0, True)
+        if not path.is_file():
+            kind = kind_of_file(path.stat().st_mode) if path.exists() else "a link to nothing"
+            raise DataError(f"{path}: is {kind}; wanted a file of items, or none; move it away; nothing was written")
+        if not path.read_bytes().strip():
             return Records((), (), 0, True)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
@@ -213,13 +235,13 @@ def _written(dataset: Path) -> Iterator[None]:
 
 def _write(dataset: Path, lines: dict[str, str]) -> None:
     """Appends to the corpus, and makes the files for queries and relevance where there are none."""
-    corpus = dataset / CORPUS
+    corpus = (dataset / CORPUS).resolve()  # a link to it stays one
     old = corpus.read_bytes() if corpus.exists() else b""
     end = b"" if old.endswith(b"\n") or not old else b"\n"
     new = old + end + "".join(f"{line}\n" for line in lines.values()).encode()
     if new != old + end:
         replace_whole(corpus, lambda draft: draft.write_bytes(new))
-    if not (dataset / QUERIES).exists():
+    if not os.path.lexists(dataset / QUERIES):
         replace_whole(dataset / QUERIES, lambda draft: draft.touch())
-    if not (dataset / QRELS).exists() and not (dataset / "qrels").exists():
+    if not os.path.lexists(dataset / QRELS) and not (dataset / "qrels").exists():
         replace_whole(dataset / QRELS, lambda draft: draft.write_text(_HEADER, encoding="utf-8"))

@@ -19,12 +19,16 @@ COMMAND = (
     *("run", "dataset=folder", "dataset.root=data", "ocr=embedded", "encoder@lexical=bm25_words", "metrics=clips"),
     *("encoder@visual=clip_folder", "visual.weights.folder=tiny", "metrics.ties=average"),
 )
+BELOW_THE_FILTERS = """() => { const focus = document.activeElement;
+    return !focus.closest('.gallery') || focus.getBoundingClientRect().top
+        >= document.querySelector('.filters').getBoundingClientRect().bottom; }"""
 TEXTS = {
     "red": "빨간 여우 예산",
     "green": "green frog near water",
     "blue": f"blue whale {EVIL}",
     "black": "black cat at night",
 }
+ODD = "odd\rfield"
 QUERIES = {"red": "예산 보고", "green": "a frog", "blue": f"whale {EVIL}", "black": "nothing that is known"}
 
 
@@ -38,6 +42,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     items += [{"id": "words", "text": "only words " * 60}]
     queries = [{"id": f"q_{name}", "text": text, "kind": name[:1]} for name, text in QUERIES.items()]
     queries += [{"id": "q_none", "text": "frog frog", "kind": "g"}]
+    queries[0][ODD] = "a\r\0b"
+    queries[1][ODD] = "undefined"
     qrels = [f"q_{name}\t{name}\t1" for name in QUERIES]
     qrels += ["q_green\twords\t2", "q_black\ttorn\t1", "q_black\tgone\t1"]
     corpus(folder / "data", items, queries, qrels)
@@ -68,7 +74,9 @@ def view(folder: Path) -> Iterator[Any]:
 
 def shown(view: Any) -> list[str]:
     """Ids of the queries that are visible, in order."""
-    found: list[str] = view.locator("article.query:visible .about .id").all_inner_texts()
+    found: list[str] = view.locator(
+        "article.query:visible .about .id"
+    ).all_text_contents()  # also of those not drawn yet
     return found
 
 
@@ -103,6 +111,33 @@ def test_filters_count_what_the_report_counts(folder: Path, view: Any) -> None:
     view.select_option("select[name=kind]", "missed_1")
     assert len(shown(view)) >= missed
     view.locator("button[type=reset]").click()
+
+
+def test_values_of_any_signs_choose_their_queries(view: Any) -> None:
+    select = view.locator("select[name=slice]").nth(1)
+    found = []
+    for place in (1, 2):
+        select.select_option(index=place)
+        found.append(shown(view))
+    assert found == [["q_red"], ["q_green"]]
+    view.locator("button[type=reset]").click()
+
+
+def test_filters_hide_nothing_that_has_the_focus(view: Any) -> None:
+    view.evaluate("scrollTo(0, document.body.scrollHeight)")
+    view.locator(".gallery button.pictures").last.focus()
+    seen = []
+    for _ in range(12):
+        view.keyboard.press("Shift+Tab")
+        view.wait_for_timeout(50)
+        seen.append(view.evaluate(BELOW_THE_FILTERS))
+    assert seen == [True] * 12
+    sticks = "getComputedStyle(document.querySelector('.filters')).position"
+    assert view.evaluate(sticks) == "sticky"
+    view.evaluate("document.querySelector('.filters').style.minHeight = '9rem'")
+    view.wait_for_timeout(100)
+    assert view.evaluate(sticks) == "static"
+    view.reload()
 
 
 def test_the_page_is_used_by_keyboard_alone(view: Any) -> None:

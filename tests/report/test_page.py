@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tracked_runs import report_with
 
 EVIL = "</script><script>alert(1)</script> \" ' & <b>예산</b>"
 NONE = Pictures()
+SPOTS = {"lexical": Spot(None), "fused": Spot(0.25, 2, 3)}
 METRICS = {"hit_rate_at_1": 0.5, "recall_at_1": 0.5, "ndcg_at_10": 0.75, "median_rank": 1.0, "mean_rank": 1.5}
 
 
@@ -40,7 +42,6 @@ class Visible(HTMLParser):
 
 
 def page(texts: tuple[str, ...] = ("what was read",), pictures: Pictures = NONE, **changes: Any) -> Page:
-    spots = {"lexical": Spot(None), "fused": Spot(0.25, 2, 3)}
     query = ShownQuery(
         id="q1",
         number=0,
@@ -49,7 +50,7 @@ def page(texts: tuple[str, ...] = ("what was read",), pictures: Pictures = NONE,
         slices=changes.pop("slices", {"type": "표"}),
         best_ranks={"lexical": 12.0, "fused": 2.5},
         kinds=("missed_1",),
-        top=(Placed("p1", 1.0, spots),),
+        top=(Placed("p1", 1.0, SPOTS),),
         relevant=(),
     )
     report = report_with(metrics=METRICS, channels={"lexical": METRICS}, **changes.pop("report", {}))
@@ -66,7 +67,7 @@ def test_text_of_the_data_can_neither_run_nor_leave_its_place() -> None:
     assert [tag for tag, _ in seen.tags].count("b") == 1  # the headline's
     assert EVIL in seen.text
     (article,) = [attributes for tag, attributes in seen.tags if tag == "article"]
-    assert json.loads(str(article["data-slices"])) == {"type": EVIL}
+    assert json.loads(str(article["data-slices"])) == [1]
     assert not [name for _, attributes in seen.tags for name in attributes if name.startswith("on")]
 
 
@@ -174,6 +175,19 @@ def test_plots_hold_every_cut_off_and_every_query() -> None:
         ("6-8", 1),
     ]
     assert [bar.ranks for bar in bars_of([], 1)] == ["1"]
+
+
+def test_ids_and_values_are_cut_as_texts_are() -> None:
+    long = "x" * 200_000
+    query = replace(page().queries[0], id=long, slices={"type": long}, top=(Placed(long, None, SPOTS),))
+    changes: dict[str, Any] = {"fields": {"type": ("", long)}, "report": {"failures": {long: long}, "notes": (long,)}}
+    slices = {"type": {value: {"queries": 1.0, "hit_rate_at_1": 0.5} for value in ("", long)}}
+    changes["report"]["slices"] = slices
+    whole = replace(page(**changes), queries=(query,), items={long: ShownItem(long, pictures=Pictures((), long))})
+    shown = render(whole)
+    assert "x" * 200 in shown
+    assert "x" * 1001 not in shown
+    assert "… 199800 more characters" in shown
 
 
 def test_what_is_left_out_is_said() -> None:

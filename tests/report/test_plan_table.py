@@ -68,6 +68,15 @@ def test_where_all_is_cached_only_measuring_is_left() -> None:
     assert "all stages are cached" in lines(replace(PLAN, stages=(cached,)))[-1]
 
 
+def test_no_time_is_told_for_cells_that_could_not_be_planned() -> None:
+    unknown, faulty = replace(CELLS[1], number=2, identity=""), replace(CELLS[1], number=3, faults=("torn",))
+    for cell in (unknown, faulty):
+        assert lines(replace(PLAN, cells=(cell,), stages=()))[-1] == "results: 0 of 1 stored"
+    mixed = lines(replace(PLAN, cells=(*CELLS, unknown, faulty)))
+    assert mixed[-1].startswith("time: about 2 min")
+    assert mixed[-1].endswith("; nothing is known of cells 2, 3, which could not be planned")
+
+
 def test_each_fault_is_told_once_with_its_cells_and_no_sign_reaches_the_terminal() -> None:
     broken = replace(CELLS[1], faults=("k1 is \x1b[31m2", "weights are not here"))
     lack = Lack("Model", "weights are not here", (1, 2), True)

@@ -37,7 +37,7 @@
     for (const query of queries) {
       if (wanted.length && query.words === null) query.words = plain(query.element.textContent);
       const passes = (!kind || query.kinds.has(kind))
-        && chosen.every((select) => `=${query.slices[select.dataset.field]}` === select.value)
+        && chosen.every((select) => `${query.slices[select.dataset.field]}` === select.value)
         && wanted.every((word) => query.words.includes(word));
       query.element.hidden = !passes;
       seen += passes;
@@ -79,4 +79,12 @@
 
   form.hidden = false;
   apply();
+
+  const root = document.documentElement;
+  new ResizeObserver(() => {
+    const height = form.offsetHeight;
+    form.classList.toggle("tall", height > 8 * parseFloat(getComputedStyle(root).fontSize));
+    const sticks = getComputedStyle(form).position === "sticky";
+    root.style.scrollPaddingTop = sticks ? `${height + 8}px` : "";  // else what gets the focus may lie below the filters
+  }).observe(form);
 })();

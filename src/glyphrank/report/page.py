@@ -10,8 +10,9 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
 
 PAGE = "report.html"
 _TEMPLATE, _STYLE, _SCRIPT = "page.html.j2", "page.css", "page.js"
+_GENERATOR = '<meta name="generator" content="glyphrank">'
+_HEAD = 1000
+"""Bytes in which a page says who made it."""
+_LONGEST, _LONGEST_SENTENCE = 200, 1000
+"""Characters of an id or a value, and of a sentence that may name one, that are shown."""
 _BEGINNING = 140
 """Characters of a longer text that stand without being unfolded."""
 _MOST_LISTED = 200
@@ -47,6 +53,12 @@ def write_page(path: Path, page: Page) -> None:
     replace_whole(path, lambda new: new.write_text(text, encoding="utf-8"), durable=False)
 
 
+def is_page(path: Path) -> bool:
+    """Whether a file begins as the pages do that are written here; an OSError where it cannot be read."""
+    with path.open("rb") as file:
+        return _GENERATOR.encode() in file.read(_HEAD)
+
+
 def render(page: Page) -> str:
     """The page as HTML."""
     report = page.report
@@ -58,8 +70,8 @@ def render(page: Page) -> str:
         page=page,
         report=report,
         name=_clean(page.name),
-        notes=[_clean(note) for note in report.notes][:_MOST_LISTED],
-        failures={item: _clean(why) for item, why in list(report.failures.items())[:_MOST_LISTED]},
+        notes=[_sentence(note) for note in report.notes[:_MOST_LISTED]],
+        failures=[(item, _sentence(why)) for item, why in islice(report.failures.items(), _MOST_LISTED)],
         config=_clean(config_text(redact(_own(report)))),
         choices={name.rpartition("@")[2]: choice for name, choice in _choices(report).items()},
         settings=_settings(report),
@@ -74,6 +86,7 @@ def render(page: Page) -> str:
         judged=report.counts["queries"] - report.counts.get("queries_without_relevant", 0),
         numbers=numbers,
         pictures=[item.pictures.images for item in items.values()],
+        generator=_GENERATOR,
         style=_part(_STYLE),
         script=_part(_SCRIPT),
     )
@@ -98,7 +111,9 @@ def _template() -> Template:
         "rank": rank,
         "grade": grade,
         "beginning": beginning,
-        "plain_json": plain_json,
+        "chosen": chosen,
+        "shortened": shortened,
+        "sentence": _sentence,
         "clean": _clean,
         "lower_first": lambda text: text[:1].lower() + text[1:],
     }
@@ -151,9 +166,23 @@ def beginning(text: str) -> str:
     return f"{line[:_BEGINNING].rsplit(' ', 1)[0]} …"
 
 
-def plain_json(value: Mapping[str, str]) -> str:
-    """A mapping of texts as JSON, for an attribute that the template quotes."""
-    return json.dumps(dict(value), ensure_ascii=False)
+def chosen(values: Mapping[str, str], fields: Mapping[str, Sequence[str]]) -> str:
+    """For each field the number of a query's value, or null, as JSON: not every sign can stand in an attribute.
+
+    >>> chosen({"b": "y"}, {"a": ("x",), "b": ("x", "y")})
+    '[null, 1]'
+    """
+    own = [(values.get(field), known) for field, known in fields.items()]
+    return json.dumps([known.index(value) if value in known else None for value, known in own])
+
+
+def shortened(text: str, most: int = _LONGEST) -> str:
+    """The first characters of an id or a value, and how many more there are.
+
+    >>> shortened("abc"), shortened("abc", 2)
+    ('abc', 'ab … 1 more characters')
+    """
+    return text if len(text) <= most else f"{text[:most]} … {len(text) - most} more characters"
 
 
 def _headline(report: Report) -> dict[str, str]:
@@ -194,6 +223,10 @@ def _own(report: Report) -> dict[str, object]:
 
 def _clean(text: str) -> str:
     return hide(redact_text(text), REDACTED)
+
+
+def _sentence(text: str) -> str:
+    return shortened(_clean(text), _LONGEST_SENTENCE)
 
 
 def _part(name: str) -> str:

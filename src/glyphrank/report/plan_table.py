@@ -183,7 +183,17 @@ def _conclusion(plan: Plan) -> Iterator[str]:
         yield f"nothing is to be done: {which} stored"
     else:
         yield f"results: {stored} of {len(plan.cells)} stored"
-        yield f"time: {_total(plan)}"
+        unplanned = _unplanned(plan)
+        rest = f"; nothing is known of {_named(unplanned)}, which could not be planned" if unplanned else ""
+        if len(unplanned) + stored < len(plan.cells):
+            yield f"time: {_total(plan)}{rest}"
+
+
+def _unplanned(plan: Plan) -> list[int]:
+    """Numbers of the cells whose stages nobody knows."""
+    known = {number for stage in plan.stages for number in stage.cells}
+    cells = [cell for cell in plan.cells if not cell.stored and (cell.faults or not cell.identity)]
+    return [cell.number for cell in cells if cell.number not in known]
 
 
 def _total(plan: Plan) -> str:
