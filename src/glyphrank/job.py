@@ -136,6 +136,8 @@ def _track_failure(config: Any, error: Exception) -> None:
 
 def _fail(cell: Cell, reason: str, message: str, code: int) -> float:
     """Tells at once, on the terminal and in the cell's log, that and why a cell failed."""
+    from glyphrank.redaction import redact_text
+
     where = f"failed: {' '.join(cell.overrides)}\n" if cell.sweep else ""
     logger.error("glyphrank: %s%s", where, message)
     if cell.sweep is None:
@@ -144,7 +146,7 @@ def _fail(cell: Cell, reason: str, message: str, code: int) -> float:
     shown = " ".join(lines[: 2 if lines[0].endswith(":") else 1])  # "1 fault in the configuration:" alone says nothing
     _ended.append(Ended(error=shown))
     if cell.counts:
-        raise CellFailedError(shown)
+        raise CellFailedError(redact_text(shown))  # a launcher may write it down
     return math.nan
 
 
