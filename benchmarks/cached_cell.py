@@ -11,9 +11,8 @@ imported. The floor is twice the sum of `arrays` (vectors loaded from `.npy`, on
 and `mlflow` (one run with the same parameters, metrics, tags, dataset and files, sent by MLflow's own client to an
 SQLite store, in the fewest requests that it takes). Every side has a process of its own, by turns, and is measured
 several times in it; the table gives medians, and the ratio is the median of the ratios of neighbours. Wanted: at most
-2. Exit code 1 where that is missed by `ours`.
-The table also has `hydra`, an empty cell of the same sweep: Hydra composes it and runs nothing; the
-second ratios are of what is left without that.
+2. Exit code 1 where that is missed by `ours`. The table also has `hydra`, an empty cell of the same sweep: Hydra
+composes it and runs nothing; the second ratios are of what is left without that.
 """
 
 from __future__ import annotations

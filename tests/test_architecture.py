@@ -102,7 +102,16 @@ LAYERS = {
         "visual",
         "working",
     },
-    4: {"builder", "composition", "config", "expected_runs", "expected_scores", "planned_cells", "stored_config"}
+    4: {
+        "builder",
+        "composition",
+        "config",
+        "expected_runs",
+        "expected_scores",
+        "planned_cells",
+        "stored_config",
+        "stored_run_command",
+    }
     | {"composed_once", "origins", "sweep_config"},
     5: {"__main__", "check", "compare_command", "job", "score_command", "sweep", "sweep_cells"}
     | {"cache_command", "plan_command", "reproduce_command", "ended_cells", "open_sweep", "relaunch", "snapshot"}

@@ -14,8 +14,11 @@ from glyphrank.log_file import LogFile
 logger = logging.getLogger("glyphrank.of_this_test")
 
 
-class Full(io.StringIO):
+class Full(io.TextIOWrapper):
     """A file on a full disk."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO())
 
     def write(self, text: str) -> int:
         raise OSError(28, "No space left on device")
@@ -26,7 +29,7 @@ def log(tmp_path: Path) -> Iterator[LogFile]:
     """A log on a full disk, among the handlers of the program."""
     handler = LogFile(tmp_path / "glyphrank.log", encoding="utf-8")
     handler.close()
-    handler.setStream(Full())  # type: ignore[arg-type]
+    handler.setStream(Full())
     logging.getLogger().addHandler(handler)
     yield handler
     logging.getLogger().removeHandler(handler)

@@ -78,7 +78,7 @@ def execute(
 
     if may_be_stored:
         find_files(run)
-    check_sources(_packages(run))
+    check_sources({"glyphrank"})  # plug-ins are looked at with what the stages run on
     worked = read_and_encode(run, task, origin.lineage)
     channels = [part.channel for part in worked.parts]
     directions = (Direction.t2v,) if run.is_approximate else run.metrics.directions
@@ -86,7 +86,7 @@ def execute(
     losses = measure_losses(run, task, worked.parts, rankings) if run.is_approximate else {}
     report = of_this_run(report_of(run, task, worked, rankings, losses, origin), run, task, worked.probe)
     check_traced(run, origin.lineage)
-    check_sources(_packages(run))
+    check_sources({"glyphrank"})
     place = results.folder(store / origin.identity)
     if run.save_scores:
         write_scores(place, task, main_scores(task, channels, run.fusion))
@@ -132,12 +132,7 @@ def find_files(run: Run) -> None:
 def trace(run: Run, task: Task) -> dict[str, str]:
     """Everything that can change the numbers: stage -> fingerprint or key. Its digest is the result's identity."""
     lineage = {name: digest_json(what) for name, what in recipes_of(run).items()}
-    return {"dataset": task.fingerprint, **lineage, "sources": digest_held(_packages(run))}
-
-
-def _packages(run: Run) -> set[str]:
-    """Whose sources count as a whole."""
-    return {"glyphrank", *run.plugins}
+    return {"dataset": task.fingerprint, **lineage, "sources": digest_held({"glyphrank", *run.plugins})}
 
 
 def measure_losses(run: Run, task: Task, parts: Sequence[Part], rankings: Rankings) -> dict[str, float]:

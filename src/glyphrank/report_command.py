@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import sys
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,22 +11,22 @@ from pathlib import Path
 
 import numpy as np
 
-from glyphrank.errors import ConfigError, DataError
+from glyphrank.errors import ConfigError
 from glyphrank.ids import nfc
 from glyphrank.page_parts import MOST_QUERIES, measured_again, page_of
 from glyphrank.pipeline import trace
 from glyphrank.records import Direction, Ranks
-from glyphrank.redaction import RedactingFilter, redact_text
+from glyphrank.redaction import RedactingFilter
 from glyphrank.report.finished import Finished
 from glyphrank.report.page import PAGE, is_page, write_page
 from glyphrank.report.page_pictures import Limits
 from glyphrank.reporting import Material, evaluation_of, own_ranks
 from glyphrank.reproduce import Original, find_original
+from glyphrank.stored_run_command import carried_out, parser_of
 from glyphrank.written_out import write_out
 
 _PICTURES = Limits(seconds=600, characters=16_000_000)
 """What the pictures of a page may take that somebody asked for."""
-_INTERRUPTED = 130
 _OF_TASK = {"queries": "the queries", "items": "the items", "relevance": "what is relevant"}
 
 
@@ -38,49 +36,28 @@ def run_report(argv: Sequence[str]) -> int:
         options = _parser().parse_intermixed_args(argv)
     except SystemExit as leave:
         return int(leave.code or 0)
-    try:
+
+    def work() -> int:
         with _logging():
             original = find_original(options.run, options.outputs, options.store)
             write_out(f"page: {_make(original, options)}")
-            return 0
-    except (ConfigError, DataError) as error:
-        return _say(str(error), 2)
-    except OSError as error:
-        return _say(f"{error.filename or 'a file or stream'}: {error.strerror or error}", 2)
-    except KeyboardInterrupt:
-        return _say("interrupted", _INTERRUPTED)
-    except Exception:  # a component of a plug-in may raise anything
-        return _say(traceback.format_exc().rstrip(), 2)
+        return 0
+
+    return carried_out(work)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="glyphrank report",
-        description="Writes a page of a finished run that needs nothing beside itself: its numbers and plots, and for "
-        "each query the relevant items and the first five with pictures, what was read in them, scores and ranks. What "
-        "the run left in the cache is taken from there; what it did not is read and encoded again.",
-    )
-    parser.add_argument(
-        "run",
-        metavar="RUN",
-        help="a run's folder, an id of MLflow or its beginning, or the beginning of an identity in OUTPUTS/results",
-    )
-    parser.add_argument(
-        "overrides",
-        nargs="*",
-        default=[],  # else argparse tells that it is required
-        metavar="KEY=VALUE",
-        help="other places and other ways of working: dataset.root=PATH, runtime.device=cpu, ...",
+    parser = parser_of(
+        "report",
+        "Writes a page of a finished run that needs nothing beside itself: its numbers and plots, and for each query "
+        "the relevant items and the first five with pictures, what was read in them, scores and ranks. What the run "
+        "left in the cache is taken from there; what it did not is read and encoded again.",
+        "dataset.root=PATH, runtime.device=cpu",
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help=f"default: {PAGE} in RUN, or report-ID.html here")
     parser.add_argument(
         "--queries", type=_count, default=MOST_QUERIES, metavar="N", help="at most; default: %(default)s, worst first"
     )
-    parser.add_argument(
-        "--store", metavar="URI", help="MLflow's store; default: of --outputs, else MLFLOW_TRACKING_URI"
-    )
-    parser.add_argument("--outputs", type=Path, metavar="DIR", help="default: GLYPHRANK_OUTPUTS, else outputs")
-    parser.add_argument("--config-dir", type=Path, metavar="DIR", help="where plug-ins lie, as for `glyphrank run`")
     return parser
 
 
@@ -169,8 +146,3 @@ def _logging() -> Iterator[None]:
     finally:
         root.setLevel(level)
         root.removeHandler(console)
-
-
-def _say(message: str, code: int) -> int:
-    sys.stderr.write(f"glyphrank: {redact_text(message)}\n")
-    return code

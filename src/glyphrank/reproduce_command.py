@@ -8,9 +8,7 @@ import logging
 import math
 import secrets
 import shlex
-import sys
 import time
-import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -19,12 +17,13 @@ from typing import TYPE_CHECKING
 
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.log_file import LogFile
-from glyphrank.redaction import RedactingFilter, redact_override, redact_text
+from glyphrank.redaction import RedactingFilter, redact_override
 from glyphrank.report.agreement import Agreement, Verdict, as_json, as_text
 from glyphrank.report.changes import differing_content, differing_hardware, differing_ways
 from glyphrank.report.environment import environment, packages_of, read_environment
 from glyphrank.report.finished import Finished, read_finished
 from glyphrank.reproduce import TOLERANCE, Original, agreement, find_original, scratch_folder
+from glyphrank.stored_run_command import carried_out, parser_of
 from glyphrank.tracking import TrackedRun, Tracker
 from glyphrank.tracking.start import Start
 from glyphrank.tracking.untracked import UntrackedRun
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 REPRODUCTION = "reproduction.json"
 """What came of it, in the new run's folder."""
-_INTERRUPTED = 130
 
 
 def run_reproduce(argv: Sequence[str]) -> int:
@@ -47,56 +45,20 @@ def run_reproduce(argv: Sequence[str]) -> int:
 
     0: equal, or within the tolerance; 1: not; 2: the command cannot be carried out, or not to its end.
     """
-    from glyphrank.tracking.interruptions import Killed
-
     try:
         options = _parser().parse_intermixed_args(argv)
     except SystemExit as leave:
         return int(leave.code or 0)
-    try:
-        original = find_original(options.run, options.outputs, options.store)
-        return _reproduce(original, options, argv)
-    except (ConfigError, DataError) as error:
-        return _say(str(error), 2)
-    except OSError as error:
-        return _say(f"{error.filename or 'a file or stream'}: {error.strerror or error}", 2)
-    except KeyboardInterrupt:
-        return _say("interrupted", _INTERRUPTED)
-    except SystemExit as leave:
-        if isinstance(leave, Killed):
-            raise
-        return _say(f"a component ended the program (SystemExit: {leave})", 2)
-    except Exception:  # a component of a plug-in may raise anything
-        return _say(traceback.format_exc().rstrip(), 2)
-
-
-def _say(message: str, code: int) -> int:
-    sys.stderr.write(f"glyphrank: {redact_text(message)}\n")
-    return code
+    return carried_out(lambda: _reproduce(find_original(options.run, options.outputs, options.store), options, argv))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="glyphrank reproduce",
-        description="Runs a finished run again from the configuration it was kept with, and tells what differs now and "
-        "whether its numbers come out equal, within a tolerance, or different (exit code 1).",
+    parser = parser_of(
+        "reproduce",
+        "Runs a finished run again from the configuration it was kept with, and tells what differs now and whether its "
+        "numbers come out equal, within a tolerance, or different (exit code 1).",
+        "dataset.root=PATH, runtime.device=cpu, tracking=none",
     )
-    parser.add_argument(
-        "run",
-        metavar="RUN",
-        help="a run's folder, an id of MLflow or its beginning, or the beginning of an identity in OUTPUTS/results",
-    )
-    parser.add_argument(
-        "overrides",
-        nargs="*",
-        metavar="KEY=VALUE",
-        help="other places and other ways of working: dataset.root=PATH, runtime.device=cpu, tracking=none, ...",
-    )
-    parser.add_argument(
-        "--store", metavar="URI", help="MLflow's store; default: of --outputs, else MLFLOW_TRACKING_URI"
-    )
-    parser.add_argument("--outputs", type=Path, metavar="DIR", help="default: GLYPHRANK_OUTPUTS, else outputs")
-    parser.add_argument("--config-dir", type=Path, metavar="DIR", help="where plug-ins lie, as for `glyphrank run`")
     parser.add_argument(
         "--tolerance",
         type=_tolerance,

@@ -111,6 +111,7 @@ def become(request: Request) -> None:
 
 def _leave(code: int) -> NoReturn:
     """Ends as an interpreter does, but that it does not take apart its modules, which would copy all of their pages."""
+    # Ends pools of threads and waits for threads, as an interpreter does first; nothing public asks for that.
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()

@@ -174,8 +174,8 @@ def _open_database(uri: str, experiment: str, artifacts: Path) -> Store:
         check_login(uri)
         client = connect(uri)
         experiment_id = make_experiment(client, experiment, name, artifacts.as_uri())
-        location = str(client.get_experiment(experiment_id).artifact_location)
-        if urlsplit(location).scheme in ("", "file"):
+        location = _local_artifacts(client, experiment_id)
+        if location is not None:
             _log.warning(
                 "%s takes the numbers of runs; their files stay in %s, a folder of this machine alone. A server over "
                 "the database keeps both for everybody: see deploy/README.md, and choose a new tracking.experiment",
@@ -190,11 +190,17 @@ def _open_database(uri: str, experiment: str, artifacts: Path) -> Store:
 
 def _warn_of_local_artifacts(client: Client, experiment_id: str, name: str) -> None:
     """A server without an artifact store of its own hands out a path, which each client takes as one of its own."""
-    location = str(client.get_experiment(experiment_id).artifact_location)
-    if urlsplit(location).scheme in ("", "file"):
+    location = _local_artifacts(client, experiment_id)
+    if location is not None:
         _log.warning(
             "%s keeps artifacts in %s, a path of this machine as well as of the server's: unless both are one, the "
             "dashboard will not show them; start the server with --serve-artifacts and a new experiment",
             name,
             location,
         )
+
+
+def _local_artifacts(client: Client, experiment_id: str) -> str | None:
+    """Where the files of an experiment go, where that is a folder of the machine that asks."""
+    location = str(client.get_experiment(experiment_id).artifact_location)
+    return location if urlsplit(location).scheme in ("", "file") else None
