@@ -23,13 +23,18 @@ SECONDS = 60
 _METRICS = """() => [...document.querySelectorAll('.ReactVirtualized__Grid')].map(
     grid => [...grid.firstElementChild.children].map(
         cell => [parseInt(cell.style.top), parseInt(cell.style.left), cell.innerText.trim()]))"""
-_SCROLL = """top => { const grids = document.querySelectorAll('.ReactVirtualized__Grid');
-    grids[grids.length - 1].scrollTop = top; }"""
 _DRAWN = """top => { const grids = [...document.querySelectorAll('.ReactVirtualized__Grid')];
-    return grids.length == 2 && grids.every(grid => {
+    const drawn = grids.length == 2 && grids.every(grid => {
         const tops = [...grid.firstElementChild.children].map(cell => parseInt(cell.style.top));
         const last = Math.min(top + grid.clientHeight, grid.firstElementChild.clientHeight) - 45;
-        return Math.min(...tops) <= top && Math.max(...tops) >= last; }); }"""
+        return Math.min(...tops) <= top && Math.max(...tops) >= last; });
+    const scrolled = grids[grids.length - 1];
+    if (!drawn && scrolled) {
+        const before = scrolled.scrollTop;
+        scrolled.scrollTop = top;
+        if (scrolled.scrollTop == before) scrolled.scrollTop = before ? before - 1 : 1; }
+    return drawn; }"""
+"""Scrolls until all rows there are drawn, more than once where need be: names may follow the values a step behind."""
 
 
 @contextmanager
@@ -76,13 +81,12 @@ def shown_parameters(view: Any, name: str) -> list[str]:
 
 def shown_metrics(view: Any) -> dict[str, list[str]]:
     """Name -> what the compare page shows of a metric for each run; its table draws only what is scrolled into it."""
-    view.wait_for_function(_DRAWN, arg=0)
+    view.wait_for_function(_DRAWN, arg=0, polling=100)
     height = view.evaluate("() => document.querySelector('.ReactVirtualized__Grid').firstElementChild.clientHeight")
     found: dict[str, list[str]] = {}
     for top in range(0, height, 200):
         reached = min(top, max(0, height - 300))
-        view.evaluate(_SCROLL, reached)
-        view.wait_for_function(_DRAWN, arg=reached)
+        view.wait_for_function(_DRAWN, arg=reached, polling=100)
         names, values = view.evaluate(_METRICS)
         for place, _, name in names:
             cells = sorted((left, text) for row, left, text in values if row == place)
