@@ -57,6 +57,7 @@ LAYERS = {
         "shard_locks",
         "shards",
         "significance",
+        "versions",
         "slanted_lines",
         "slurm_jobs",
         "ties",

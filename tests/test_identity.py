@@ -113,7 +113,7 @@ def test_the_version_of_a_class_changes_the_key_also_deep_inside(monkeypatch: py
 
 def test_the_version_of_a_package_changes_the_key(monkeypatch: pytest.MonkeyPatch) -> None:  # case C01
     before = key(Encoder(), digest_file)
-    monkeypatch.setattr("importlib.metadata.version", lambda name: "0.0.1")
+    monkeypatch.setattr("glyphrank.identity.installed_version", lambda name: "0.0.1")
     assert key(Encoder(), digest_file) != before
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from glyphrank.last_values import LastValue
+import pytest
+
+from glyphrank.last_values import LastValue, recent
 
 
 def counting() -> tuple[list[str], Callable[[str], Callable[[], str]]]:
@@ -50,3 +52,49 @@ def test_a_value_that_was_let_go_is_made_again() -> None:
     last.keep_if(lambda value: value != "b")
     last.get("key", maker("c"))
     assert made == ["a", "b", "c"]
+
+
+def test_recent_calls_are_taken_by_equal_arguments_and_the_oldest_goes() -> None:
+    asked: list[tuple[str, ...]] = []
+
+    @recent(2)
+    def joined(parts: tuple[str, ...], between: str = "") -> str:
+        asked.append(parts)
+        return between.join(parts)
+
+    ab, ba = ("a", "b"), ("b", "a")
+    assert [joined(ab), joined(("a", "b")), joined(ba), joined(ab)] == ["ab", "ab", "ba", "ab"]
+    assert joined(ab, between="-") == "a-b"  # the third: what was first to come goes
+    assert asked == [ab, ba, ab]
+    assert joined(ab) == "ab"
+    assert asked == [ab, ba, ab, ab]
+
+
+def test_recent_calls_hold_what_was_asked_last() -> None:
+    """Equal arguments take the place of those before, so that the next comparison finds the very same objects."""
+
+    class Text(str):
+        __slots__ = ()
+        compared = 0
+
+        def __eq__(self, other: object) -> bool:
+            Text.compared += 1
+            return str(self) == str(other)
+
+        __hash__ = str.__hash__
+
+    lengths = recent(1)(lambda texts: [len(text) for text in texts])
+    first, second = ((Text("word"),), (Text("word"),))
+    assert lengths(first) == lengths(second) == [4]
+    before = Text.compared
+    assert before > 0
+    assert lengths(second) == [4]
+    assert Text.compared == before
+
+
+def test_a_call_that_fails_is_not_kept() -> None:
+    inverse = recent(1)(lambda number: 1 / number)
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            inverse(0)
+    assert inverse(2) == 0.5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from command import corpus, glyphrank, ran, refused
 from composing import built
 from glyphrank.pipeline import trace
+from glyphrank.versions import installed_version
 
 SEEN = ("encoder@visual=clip_vit_b_32", "encoder@lexical=none", "metrics=clips", "tracking=none")
 
@@ -31,8 +31,8 @@ def test_identity_follows_frames_only_where_something_looks_at_them(tmp_path: Pa
 
 def test_identity_follows_the_version_of_what_decodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = lineage(tmp_path)
-    real = importlib.metadata.version
-    monkeypatch.setattr(importlib.metadata, "version", lambda name: "99" if name == "decord" else real(name))
+    versions = {"decord": "99"}
+    monkeypatch.setattr("glyphrank.sight.installed_version", lambda name: versions.get(name) or installed_version(name))
     after = lineage(tmp_path)
     assert {name for name in before if before[name] != after[name]} == {"frames"}
 

@@ -17,8 +17,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from glyphrank.errors import DataError
 from glyphrank.identity import digest_text
+from glyphrank.last_values import recent
+from glyphrank.records import IntArray
 from glyphrank.shard_folder import Pieces, ShardFolder, new_manifest
 from glyphrank.shard_locks import ShardLocks
 from glyphrank.shards import Codec, Gatherer, Value
@@ -170,6 +174,13 @@ def cut(inputs: Iterable[str], spacing: int) -> list[tuple[str, ...]]:
     return [*shards, tuple(shard)] if shard else shards
 
 
+@recent(4)
+def _distinct(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, int]]:
+    """The distinct inputs in order of first appearance, and the place of each among them."""
+    digests = tuple(dict.fromkeys(inputs))
+    return digests, dict(zip(digests, range(len(digests)), strict=True))
+
+
 class _Session(Generic[Value, Values]):
     """One call of `remember`: what is gathered so far and what it took."""
 
@@ -182,8 +193,7 @@ class _Session(Generic[Value, Values]):
     ) -> None:
         self.folder, self._locks = _open(stage.folder, stage.codec, threading.get_ident())
         self._inputs = inputs
-        self.digests = tuple(dict.fromkeys(inputs))
-        self._rows = dict(zip(self.digests, range(len(self.digests)), strict=True))
+        self.digests, self._rows = _distinct(tuple(inputs))
         self._gathered: Gatherer[Value, Values] = stage.codec.gather(len(self.digests))
         self._name = stage.name
         self._is_current = stage.is_current
@@ -196,15 +206,17 @@ class _Session(Generic[Value, Values]):
 
     def fetch(self, wanted: Sequence[str]) -> list[str]:
         """Gathers what shards hold of the wanted inputs; returns the others, in order."""
-        missing = set(wanted)
-        while held := self.folder.holders(missing):
-            for name in held:
-                digests, values = self.folder.read(name)
-                places = [place for place, digest in enumerate(digests) if digest in missing]
-                found = [digests[place] for place in places]
-                self._gather(found, values, places)
-                missing.difference_update(found)
-        return [digest for digest in wanted if digest in missing]
+        missing = tuple(wanted)
+        while missing and (held := self.folder.holdings(missing)):
+            rows = self._rows_of(missing)
+            is_missing = np.ones(len(missing), dtype=np.bool_)
+            for holding in held:
+                values = self.folder.read(holding.name)
+                if values is not None:
+                    self._gather(rows[holding.rows], values, holding.places)
+                    is_missing[holding.rows] = False
+            missing = tuple(missing[row] for row in np.flatnonzero(is_missing))
+        return list(missing)
 
     def complete(self, pending: Sequence[tuple[str, ...]]) -> None:
         """Works on shards that nobody else works on, until all are done by somebody."""
@@ -262,15 +274,22 @@ class _Session(Generic[Value, Values]):
         made = {digest: value for digest, value in zip(missing, values, strict=True) if value is not None}
         if made:
             # What a cold cache returns is what a warm one will return: the values as they were written.
-            self._gather(list(made), self.folder.write(list(made), list(made.values())), range(len(made)))
+            written = self.folder.write(list(made), list(made.values()))
+            self._gather(self._rows_of(tuple(made)), written, np.arange(len(made)))
         self._failed.update(digest for digest in missing if digest not in made)
         self._worked += len(missing)
         self._pieces.append((len(missing), seconds))
         self._advance(len(missing) - len(made))
 
-    def _gather(self, digests: Sequence[str], values: Sequence[Value], places: Sequence[int]) -> None:
-        self._gathered.put_all([self._rows[digest] for digest in digests], values, places)
-        self._advance(len(digests))
+    def _gather(self, rows: IntArray, values: Sequence[Value], places: IntArray) -> None:
+        self._gathered.put_all(rows, values, places)
+        self._advance(len(rows))
+
+    def _rows_of(self, digests: tuple[str, ...]) -> IntArray:
+        """(n,) where the values of inputs are gathered."""
+        if digests is self.digests:
+            return np.arange(len(digests))
+        return np.fromiter(map(self._rows.__getitem__, digests), np.int64, len(digests))
 
     @cached_property
     def _positions(self) -> dict[str, int]:

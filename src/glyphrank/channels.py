@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -13,6 +13,7 @@ from glyphrank.encoders import Lexical, TextEncoder, VisualEncoder
 from glyphrank.errors import DataError
 from glyphrank.indexes import Index
 from glyphrank.indexes.exact import Exact
+from glyphrank.last_values import recent
 from glyphrank.pooling import pool
 from glyphrank.rankings import Asked
 from glyphrank.records import IntArray, Item, Vectors
@@ -72,9 +73,8 @@ def text_part(
 
     An item of several texts takes part with those that have a vector.
     """
-    texts = [text for own in written.texts for text in own]
-    inputs = iter(text_inputs(texts))
-    digests = [tuple(islice(inputs, len(own))) for own in written.texts]
+    texts = _in_one(tuple(written.texts))
+    digests = _by_item(tuple(text_inputs(texts)), tuple(written.texts))
     encoded = encode_texts(encoder, texts, runtime)
     failed = encoded.failed
     usable = [tuple(digest for digest in own if digest not in failed) for own in digests] if failed else digests
@@ -82,12 +82,12 @@ def text_part(
     if not vectors.ids:
         raise DataError(f"channel text: {type(encoder).__name__} gave no text a usable vector; {UNUSABLE} each time")
     present = entries.reshape(len(items), -1).max(axis=1) >= 0
-    failures = {item.id: UNUSABLE for item, own, part in zip(items, digests, present, strict=True) if own and not part}
+    failures = {items[row].id: UNUSABLE for row in np.flatnonzero(~present).tolist() if digests[row]}
     queries = encode_queries(encoder, asked.texts, runtime)
     channel, exact = _dense("text", index, vectors, entries, queries, asked)
     counts = {
-        "truncated_texts": sum(map(encoded.truncated.__contains__, chain.from_iterable(digests))),
-        "unusable_texts": sum(map(failed.__contains__, chain.from_iterable(digests))),
+        "truncated_texts": _count(encoded.truncated, digests),
+        "unusable_texts": _count(failed, digests),
     }
     return Part(channel, failures, {**counts, **_counts_of_queries(queries, asked, "")}, exact, _size(encoded.vectors))
 
@@ -132,6 +132,24 @@ def _dense(
         select(number, rows),
     )
     return channel, replace(channel, searcher=Exact().build(entries)) if index.approximate else None
+
+
+@recent(2)
+def _in_one(texts: tuple[Sequence[str], ...]) -> tuple[str, ...]:
+    """All texts, item after item."""
+    return tuple(chain.from_iterable(texts))
+
+
+@recent(2)
+def _by_item(digests: tuple[str, ...], texts: tuple[Sequence[str], ...]) -> Sequence[tuple[str, ...]]:
+    """(n,) the digests of each item's texts, from those of all."""
+    following = iter(digests)
+    return [tuple(islice(following, len(own))) for own in texts]
+
+
+def _count(wanted: Set[str], digests: Sequence[Sequence[str]]) -> int:
+    """How many digests are among those wanted."""
+    return sum(map(wanted.__contains__, chain.from_iterable(digests))) if wanted else 0
 
 
 def _size(vectors: Vectors) -> int:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import importlib.util
 import json
 import logging
+import os
 import stat
 import sys
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
 from glyphrank.errors import ConfigError, DataError
+from glyphrank.versions import installed_version
 from glyphrank.whole_files import replace_whole
 
 
@@ -36,7 +38,7 @@ logger = logging.getLogger(__name__)
 FileDigest = Callable[[Path], str]
 Stamp = tuple[str | int, ...]
 
-_source_digests: dict[Path, tuple[Stamp, str]] = {}
+_source_digests: dict[str, tuple[Stamp, str]] = {}
 _held: dict[str, list[list[str]]] = {}
 """Package -> its sources as they were when this process imported it: package, name and digest of each."""
 
@@ -176,7 +178,7 @@ def recipe(component: object, file_digest: FileDigest) -> dict[str, object]:
     if not is_dataclass(component) or isinstance(component, type):
         raise ConfigError(f"{component!r} is not a component: wanted a dataclass instance")
     kind = type(component)
-    hints = typing.get_type_hints(kind, include_extras=True)
+    hints = _hints(kind)
     package = kind.__module__.partition(".")[0]
     return {
         "class": f"{kind.__module__}.{kind.__qualname__}",
@@ -189,6 +191,11 @@ def recipe(component: object, file_digest: FileDigest) -> dict[str, object]:
             for field in fields(component)
         },
     }
+
+
+@lru_cache(maxsize=256)
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind, include_extras=True)
 
 
 def key(component: object, file_digest: FileDigest) -> str:
@@ -222,10 +229,10 @@ def _plain(value: object, place: bool, file_digest: FileDigest) -> object:
 
 
 def _package_version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError as error:
-        raise ConfigError(f"the package {name!r} is not installed; pip install {name}") from error
+    version = installed_version(name)
+    if version is None:
+        raise ConfigError(f"the package {name!r} is not installed; pip install {name}")
+    return version
 
 
 def digest_sources(packages: Iterable[str]) -> str:
@@ -269,30 +276,39 @@ def changed_sources(packages: Iterable[str]) -> list[str]:
 
 
 def _entries(name: str) -> list[list[str]]:
-    return [[name, path.relative_to(root).as_posix(), _digest_source(path)] for root, path in _sources(name)]
+    return [[name, relative, _digest_source(path)] for relative, path in _sources(name)]
 
 
-def _digest_source(path: Path) -> str:
+def _digest_source(path: str) -> str:
     """`digest_file` of a source, which is read once by a process as long as it is not changed."""
-    state = path.stat()
+    state = os.stat(path)  # noqa: PTH116 - of hundreds of files, some times a run
     stamp: Stamp = (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
     known = _source_digests.get(path)
     if known is None or known[0] != stamp:
-        _source_digests[path] = known = stamp, digest_file(path)
+        _source_digests[path] = known = stamp, digest_file(Path(path))
     return known[1]
 
 
-def _sources(name: str) -> list[tuple[Path, Path]]:
-    """The Python files of a package or module, each with the folder that its name is relative to."""
+def _sources(name: str) -> list[tuple[str, str]]:
+    """The Python files of a package or module, each by its name below the folder, with `/` between parts, and path."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
         spec = None
-    roots = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
+    roots = list(spec.submodule_search_locations or ()) if spec else []
     if spec and not roots and spec.origin:
-        roots = [Path(spec.origin)]
-    sources = [(root, path) for root in roots if root.is_dir() for path in sorted(root.rglob("*.py"))]
-    sources += [(root.parent, root) for root in roots if not root.is_dir()]
-    if not sources or not all(path.is_file() for _, path in sources):
+        roots = [spec.origin]
+    sources = [source for root in roots for source in sorted(_python_files(root))]
+    if not sources:
         raise ConfigError(f"the package {name!r} cannot be found with its source; is it installed or on PYTHONPATH?")
     return sources
+
+
+def _python_files(root: str) -> Iterator[tuple[str, str]]:
+    """Relative name and path of each file below a folder, or of the one file that it is."""
+    if os.path.isfile(root):  # noqa: PTH113
+        yield os.path.basename(root), root  # noqa: PTH119
+    for folder, _, names in os.walk(root):
+        inner = folder.removeprefix(root).replace(os.sep, "/")
+        sources = (name for name in names if name.endswith(".py") and name[0] != ".")
+        yield from ((f"{inner}/{name}".lstrip("/"), f"{folder}{os.sep}{name}") for name in sources)

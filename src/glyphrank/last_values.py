@@ -1,11 +1,40 @@
-"""What the next cell of a sweep may need again, kept in memory: the last value of each kind."""
+"""What the next cell of a sweep may need again, kept in memory: the last value of each kind, the last calls."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from functools import wraps
+from typing import Generic, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def recent(calls: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Keeps what the last few calls of a function returned; values are shared, so nobody may change them.
+
+    Arguments, which must not change, are compared and not hashed: tuples whose elements are the same objects as before
+    cost next to nothing, however many and however long those are.
+    """
+
+    def keeping(function: Callable[P, T]) -> Callable[P, T]:
+        kept: deque[tuple[object, T]] = deque(maxlen=calls)
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            asked = (args, kwargs)
+            for number, (arguments, value) in enumerate(tuple(kept)):
+                if arguments == asked:
+                    kept[number] = asked, value  # equal, perhaps not the same: whoever asks again has these
+                    return value
+            value = function(*args, **kwargs)
+            kept.append((asked, value))
+            return value
+
+        return call
+
+    return keeping
 
 
 class LastValue(Generic[T]):

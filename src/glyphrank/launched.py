@@ -89,7 +89,7 @@ def write_launched(folder: Path, places: Sequence[Place]) -> None:
     Raises:
         OSError: one of them cannot be read, or the folder cannot be written.
     """
-    files = {str(path): [*_stamp(path), digest_file(path)] for path in _files(places)}
+    files = {path: [*_stamp(path), digest_file(Path(path))] for path in _files(places)}
     noted = {"places": [[str(place.path), *place.suffixes] for place in places], "files": files}
     text = json.dumps(noted, ensure_ascii=False, indent=1) + "\n"
     replace_whole(folder / LAUNCHED, lambda new: new.write_text(text, encoding="utf-8"), durable=False)
@@ -103,7 +103,7 @@ def changes(folder: Path) -> list[str]:
     try:
         noted = json.loads((folder / LAUNCHED).read_text(encoding="utf-8"))
         places = [Place(Path(path), tuple(suffixes)) for path, *suffixes in noted["places"]]
-        files = {Path(name): (size, time, digest) for name, (size, time, digest) in noted["files"].items()}
+        files = {name: (size, time, digest) for name, (size, time, digest) in noted["files"].items()}
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -131,22 +131,24 @@ def check_unchanged(folder: Path) -> None:
         )
 
 
-def _files(places: Sequence[Place]) -> Iterator[Path]:
+def _files(places: Sequence[Place]) -> Iterator[str]:
+    """Paths as text: hundreds are looked at before every cell."""
     for place in places:
         if place.path.is_file():
-            yield place.path
+            yield str(place.path)
         for folder, inner, names in os.walk(place.path):
             inner[:] = [name for name in inner if not name.startswith((".", "__pycache__"))]
-            yield from (Path(folder, name) for name in names if name.endswith(place.suffixes) and name[0] != ".")
+            shown = (name for name in names if name.endswith(place.suffixes) and name[0] != ".")
+            yield from (f"{folder}{os.sep}{name}" for name in shown)
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    status = path.stat()
+def _stamp(path: str) -> tuple[int, int]:
+    status = os.stat(path)  # noqa: PTH116
     return status.st_size, status.st_mtime_ns
 
 
-def _is_same(path: Path, size: int, time: int, digest: str) -> bool:
+def _is_same(path: str, size: int, time: int, digest: str) -> bool:
     try:
-        return _stamp(path) == (size, time) or digest_file(path) == digest
+        return _stamp(path) == (size, time) or digest_file(Path(path)) == digest
     except OSError:  # gone, or not to be read, meanwhile
         return False

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from glyphrank.last_values import recent
 from glyphrank.records import BoolArray, FloatArray, IntArray, Vectors
 
 TILE = 128
@@ -169,6 +170,8 @@ def distinct(values: FloatArray) -> tuple[IntArray, IntArray]:
     """
     rows = np.ascontiguousarray(values)
     words: NDArray[Any] = rows.view(np.uint64 if rows.shape[1] % 2 == 0 else np.uint32)
+    if words.shape[1] and len(np.unique(words[:, 0])) == len(rows):  # as usual: all differ in where they begin
+        return np.arange(len(rows)), np.arange(len(rows))
     factors = np.random.default_rng(0).integers(0, 2**64, words.shape[1], dtype=np.uint64) | np.uint64(1)
     _, first, group = np.unique(np.einsum("ij,j->i", words, factors), return_index=True, return_inverse=True)
     # Rows of equal hash are compared in full; a chance collision is settled by the bytes themselves.
@@ -188,9 +191,19 @@ def _numbered_by_bytes(rows: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def place(known: Sequence[str], inputs: Sequence[str]) -> IntArray:
-    """For each input its position in `known` (distinct names), -1 where it is not there; (len(inputs),) int64."""
+    """For each input its position in `known` (distinct names), -1 where it is not there; (len(inputs),) int64.
+
+    The array cannot be written to, since the next cell of a sweep gets the same.
+    """
+    return _placed(tuple(known), tuple(inputs))
+
+
+@recent(4)
+def _placed(known: tuple[str, ...], inputs: tuple[str, ...]) -> IntArray:
     positions = {name: position for position, name in enumerate(known)}
-    return np.fromiter((positions.get(name, -1) for name in inputs), np.int64, len(inputs))
+    found = np.fromiter((positions.get(name, -1) for name in inputs), np.int64, len(inputs))
+    found.setflags(write=False)
+    return found
 
 
 def select(numbers: IntArray, positions: IntArray) -> IntArray:

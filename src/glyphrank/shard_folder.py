@@ -12,18 +12,22 @@ import os
 import platform
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Generic
 
+import numpy as np
+
 from glyphrank.errors import DataError
 from glyphrank.identity import digest_text
+from glyphrank.last_values import LastValue
+from glyphrank.records import IntArray
 from glyphrank.redaction import redact
 from glyphrank.shard_locks import STALE
 from glyphrank.shards import Codec, DamagedError, Value
+from glyphrank.versions import installed_version
 from glyphrank.whole_files import TEMPORARY, replace_whole
 
 MANIFEST, RATE = "manifest.json", ".rate.json"
@@ -55,6 +59,20 @@ class Rate:
         return self.start + inputs * self.seconds / self.inputs if inputs else 0.0
 
 
+@dataclass(frozen=True)
+class Holding:
+    """Some of the wanted inputs, which one shard holds.
+
+    Attributes:
+        name: the file.
+        rows, places: (k,) where they stand among those wanted, and in the shard.
+    """
+
+    name: str
+    rows: IntArray
+    places: IntArray
+
+
 def read_rate(folder: Path) -> Rate | None:
     """The rate noted in the folder of a key, None where there is none that can be read."""
     try:
@@ -71,7 +89,7 @@ def new_manifest(name: str, key: str, recipe: Mapping[str, object], device: str 
         "stage": name,
         "key": key,
         "recipe": redact(recipe),
-        "versions": {package: _version(package) for package in ("glyphrank", "numpy")}
+        "versions": {package: installed_version(package) for package in ("glyphrank", "numpy")}
         | {"python": platform.python_version()},
         "device": device,
         "first_made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -97,6 +115,8 @@ class ShardFolder(Generic[Value]):
         self._shards: dict[str, Sequence[str]] = {}  # file name -> digests of its inputs
         self._holders: dict[str, str] = {}  # digest -> name of a file that holds it
         self._refused: dict[str, tuple[int, int]] = {}  # name -> size and time of change when it was found unfit
+        self._changes = 0
+        self._last: LastValue[Sequence[Holding]] = LastValue()
 
     def refresh(self) -> None:
         """Takes up files that were added and drops those that went.
@@ -121,12 +141,15 @@ class ShardFolder(Generic[Value]):
         """Name of a shard that holds the input, None where no shard does."""
         return self._holders.get(digest)
 
-    def holders(self, digests: Iterable[str]) -> set[str]:
-        """Names of shards that together hold all those of the inputs that any shard holds."""
-        return {name for name in map(self._holders.get, digests) if name is not None}
+    def holdings(self, wanted: tuple[str, ...]) -> Sequence[Holding]:
+        """The shards that together hold all those of the distinct wanted inputs that any shard holds."""
+        return self._last.get((self._changes, wanted), lambda: self._found(wanted))
 
-    def read(self, name: str) -> tuple[Sequence[str], Sequence[Value]]:
-        """Digests and values of a shard; none, with a warning, when it is damaged, and then no shard any more."""
+    def read(self, name: str) -> Sequence[Value] | None:
+        """The values of a shard; None where it is not, or not any more, what it was taken for: then ask who holds anew.
+
+        A damaged one is no shard from now on, with a warning.
+        """
         path = self.path / name
         try:
             digests, values = self._codec.load(path.read_bytes())
@@ -135,11 +158,11 @@ class ShardFolder(Generic[Value]):
         except (OSError, DamagedError) as error:
             self._refuse(name, error)
         else:
-            if list(digests) != list(self._shards.get(name, ())):
-                self._drop(name)  # replaced since its header was read
-                self._add(name, digests)
-            return digests, values
-        return (), ()
+            if list(digests) == list(self._shards.get(name, ())):
+                return values
+            self._drop(name)  # replaced since its header was read
+            self._add(name, digests)
+        return None
 
     def write(self, digests: Sequence[str], values: Sequence[Value]) -> Sequence[Value]:
         """Adds a shard and returns its values as any later reader will find them.
@@ -210,13 +233,25 @@ class ShardFolder(Generic[Value]):
         else:
             self._add(name, digests)
 
+    def _found(self, wanted: tuple[str, ...]) -> list[Holding]:
+        rows = dict(zip(wanted, range(len(wanted)), strict=True))
+        found = []
+        for name in dict.fromkeys(map(self._holders.get, wanted)):
+            if name is not None:
+                held = enumerate(self._shards[name])
+                pairs = [(rows[one], at) for at, one in held if one in rows and self._holders[one] == name]
+                found.append(Holding(name, *np.array(pairs, dtype=np.int64).T))
+        return found
+
     def _add(self, name: str, digests: Sequence[str]) -> None:
+        self._changes += 1
         self._shards[name] = digests
         self._holders.update(dict.fromkeys(digests, name))
 
     def _drop(self, *names: str) -> None:
         gone = [name for name in names if self._shards.pop(name, None) is not None]
         if gone:
+            self._changes += 1
             self._holders = {digest: name for name, digests in list(self._shards.items()) for digest in digests}
 
     def _refuse(self, name: str, error: OSError | DamagedError) -> None:
@@ -272,10 +307,3 @@ def _unwritable(folder: Path, error: OSError) -> DataError:
         f"{folder}: the cache cannot be written ({error.strerror or error}); "
         "free space there, or set paths.cache to a place that is writable"
     )
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None  # run from a source tree

@@ -19,6 +19,8 @@ import safetensors.numpy
 import zstandard
 from numpy.typing import NDArray
 
+from glyphrank.records import IntArray
+
 Value = TypeVar("Value")
 Value_contra = TypeVar("Value_contra", contravariant=True)
 Values_co = TypeVar("Values_co", covariant=True)
@@ -28,6 +30,11 @@ Arrays = Mapping[str, NDArray[Any]]
 _CHUNK = 4096  # bytes; more than the header of a usual shard
 _NO_CHECKSUM = "0" * 64
 _LONGEST_HEADER = 100_000_000  # bytes; what safetensors itself accepts
+_METADATA = "__metadata__"
+_KINDS = {"BOOL": "?", "F16": "<f2", "F32": "<f4", "F64": "<f8", "U8": "u1", "I8": "i1"} | {
+    f"{kind.upper()}{8 * size}": f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)
+}
+"""Names of types in safetensors -> numpy's."""
 
 
 class DamagedError(Exception):
@@ -41,7 +48,7 @@ class Gatherer(Protocol[Value_contra, Values_co]):
         """Keeps the value of input number `row`, counted from 0."""
         ...
 
-    def put_all(self, rows: Sequence[int], values: Sequence[Value_contra], places: Sequence[int]) -> None:
+    def put_all(self, rows: IntArray, values: Sequence[Value_contra], places: IntArray) -> None:
         """Keeps values of a shard: for each row the one that stands at its place among them."""
         ...
 
@@ -177,16 +184,16 @@ class ArraysCodec:
 
     def load(self, data: bytes) -> tuple[Sequence[str], Sequence[Arrays]]:
         """Digests and values of a shard; the values are views of its arrays (`Stacked`)."""
-        header = _metadata(io.BytesIO(data))
-        checksum = header.get("checksum", "")
-        blank = data.replace(_checksum_field(checksum), _checksum_field(_NO_CHECKSUM), 1)
-        if hashlib.sha256(blank).hexdigest() != checksum:
+        stream = io.BytesIO(data)
+        header = _header(stream)
+        stated = _metadata(header).get("checksum", "")
+        if _checksum(data, stated) != stated:
             raise DamagedError("its checksum does not fit its content")
-        return _stacked_digests(header), Stacked(safetensors.numpy.load(data))
+        return _stacked_digests(header), Stacked(_arrays(header, memoryview(data)[stream.tell() :]))
 
     def digests(self, stream: BinaryIO) -> Sequence[str]:
         """The digests alone, from the header."""
-        return _stacked_digests(_metadata(stream))
+        return _stacked_digests(_header(stream))
 
     def gather(self, count: int) -> Gatherer[Arrays, dict[str, NDArray[Any]]]:
         """For each name an array of `count` rows; no name at all as long as there is no value."""
@@ -200,8 +207,8 @@ class _List:
     def put(self, row: int, value: Any) -> None:
         self._values[row] = value
 
-    def put_all(self, rows: Sequence[int], values: Sequence[Any], places: Sequence[int]) -> None:
-        for row, place in zip(rows, places, strict=True):
+    def put_all(self, rows: IntArray, values: Sequence[Any], places: IntArray) -> None:
+        for row, place in zip(rows.tolist(), places.tolist(), strict=True):
             self.put(row, values[place])
 
     def result(self) -> list[Any]:
@@ -223,13 +230,13 @@ class _Rows:
         for name, array in value.items():
             self._arrays[name][row] = array
 
-    def put_all(self, rows: Sequence[int], values: Sequence[Arrays], places: Sequence[int]) -> None:
+    def put_all(self, rows: IntArray, values: Sequence[Arrays], places: IntArray) -> None:
         if not isinstance(values, Stacked):
-            for row, place in zip(rows, places, strict=True):
+            for row, place in zip(rows.tolist(), places.tolist(), strict=True):
                 self.put(row, values[place])
-        elif rows:
+        elif len(rows):
             self._check({name: (array.shape[1:], array.dtype) for name, array in values.arrays.items()})
-            is_whole = len(places) == len(values)
+            is_whole = np.array_equal(places, np.arange(len(values)))
             for name, array in values.arrays.items():
                 self._arrays[name][rows] = array if is_whole else array[places]
 
@@ -272,16 +279,46 @@ def _digests(header: Any) -> Sequence[str]:
     return digests
 
 
-def _metadata(stream: BinaryIO) -> dict[str, str]:
-    """The metadata of a safetensors file: 8 bytes with the header's length, then the header as JSON."""
+def _header(stream: BinaryIO) -> Mapping[str, Any]:
+    """How a safetensors file begins: 8 bytes with the header's length, then the header as JSON."""
     length = int.from_bytes(stream.read(8), "little")
     if not 0 < length <= _LONGEST_HEADER:
         raise DamagedError(f"its header would be {length} bytes long")
     header = _parse(stream.read(length))
-    metadata = header.get("__metadata__") if isinstance(header, dict) else None
+    if not isinstance(header, dict):
+        raise DamagedError("its header is no table")
+    return header
+
+
+def _metadata(header: Mapping[str, Any]) -> dict[str, str]:
+    metadata = header.get(_METADATA)
     if not isinstance(metadata, dict):
         raise DamagedError("its header holds no metadata")
     return {str(name): str(value) for name, value in metadata.items()}
+
+
+def _arrays(header: Mapping[str, Any], body: memoryview) -> dict[str, NDArray[Any]]:
+    """The arrays of a safetensors file where they lie: safetensors would copy each, which takes longer than reading."""
+    found = {}
+    for name, entry in header.items():
+        if name != _METADATA:
+            if entry["dtype"] not in _KINDS:
+                raise DamagedError(f"it holds numbers of the type {entry['dtype']}")
+            start, stop = entry["data_offsets"]
+            found[name] = np.frombuffer(body[start:stop], _KINDS[entry["dtype"]]).reshape(entry["shape"])
+    return found
+
+
+def _checksum(data: bytes, stated: str) -> str:
+    """SHA-256 of a file with zeros in the place of the checksum that it states."""
+    field, whole = _checksum_field(stated), memoryview(data)
+    before = data.find(field)
+    if before < 0:
+        return hashlib.sha256(data).hexdigest()
+    hasher = hashlib.sha256(whole[:before])
+    hasher.update(_checksum_field(_NO_CHECKSUM))
+    hasher.update(whole[before + len(field) :])
+    return hasher.hexdigest()
 
 
 def _checksum_field(checksum: str) -> bytes:
@@ -289,5 +326,5 @@ def _checksum_field(checksum: str) -> bytes:
     return f'"checksum":"{checksum}"'.encode("utf-8", "surrogatepass")
 
 
-def _stacked_digests(metadata: Mapping[str, str]) -> Sequence[str]:
-    return _digests({"digests": _parse(metadata.get("digests", ""))})
+def _stacked_digests(header: Mapping[str, Any]) -> Sequence[str]:
+    return _digests({"digests": _parse(_metadata(header).get("digests", ""))})

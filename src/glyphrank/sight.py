@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from glyphrank.progress import track
 from glyphrank.records import Frames, Item, Media, UInt8Array
 from glyphrank.runtime import Runtime
 from glyphrank.shards import LinesCodec
+from glyphrank.versions import installed_version
 
 LOOKS_A_SHARD = 16
 DECODERS = ("decord", "pillow", "pypdfium2")
@@ -158,7 +158,7 @@ def look_of(stored: Mapping[str, str]) -> str:
 
 def looks_recipe(sampler: Sampler, files: FileDigest) -> dict[str, object]:
     """All that decides how a file looks: the sampler, and the versions of what decodes (None where it is missing)."""
-    decoders = {name: _version(name) for name in DECODERS}
+    decoders = {name: installed_version(name) for name in DECODERS}  # decord has no wheel for some platforms
     return {"sampler": recipe(sampler, files), "decoders": decoders, "version": VERSION}
 
 
@@ -182,10 +182,3 @@ def _reason(media: Media | None, why: Mapping[str, tuple[Media, str]]) -> str:
         return NO_MEDIA
     looked_at, reason = why[media.digest]
     return of_equal(reason, looked_at, media)
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None  # decord has no wheel for this platform

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from glyphrank.devices import choose_device
 from glyphrank.encoders import Analyser, TextEncoder, VisualEncoder
 from glyphrank.errors import ConfigError
 from glyphrank.identity import FileDigest, FileDigests, digest_json, digest_text, recipe
+from glyphrank.last_values import recent
 from glyphrank.progress import track
 from glyphrank.records import BoolArray, Encoded, FloatArray, Vectors
 from glyphrank.runtime import Runtime
@@ -95,7 +95,7 @@ def text_inputs(texts: Iterable[str]) -> Sequence[str]:
     return _digests(tuple(texts))
 
 
-@lru_cache(maxsize=4)
+@recent(4)
 def _digests(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Items and queries are asked for by several stages of a run, and again by the next cell of a sweep."""
     return tuple(map(digest_text, texts))
@@ -162,12 +162,14 @@ def _encode(
         ]
 
     found = _remember(stage, inputs, work, description)
-    kept = [row for row, digest in enumerate(found.digests) if digest not in found.failed]
     values: FloatArray = found.values.get("values", np.empty((0, 1), dtype=np.float32))
     cut: BoolArray = found.values.get("truncated", np.zeros(len(found.digests), dtype=np.bool_))
-    names = tuple(found.digests[row] for row in kept)
+    names = found.digests
+    if found.failed:
+        kept = [row for row, digest in enumerate(names) if digest not in found.failed]
+        names, values = tuple(names[row] for row in kept), values[kept]
     return EncodedTexts(
-        vectors=Vectors(names, values if len(kept) == len(values) else values[kept]),
+        vectors=Vectors(names, values),
         truncated=frozenset(found.digests[row] for row in np.flatnonzero(cut)),
         failed=found.failed,
     )

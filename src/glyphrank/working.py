@@ -120,7 +120,7 @@ def _write(run: Run, task: Task, sight: Sight, key: Hashable, lineage: Mapping[s
         )
     failures = failures_of_readings(task, readings)
     check_failures(task, failures, run.on_bad_media)
-    written = Written([run.transcript.write(reading) for reading in readings], run.transcript.pooling)
+    written = Written(tuple(run.transcript.write(reading) for reading in readings), run.transcript.pooling)
     counts = counts_of_readings(readings, written.texts)
     return _Texts(written, failures, counts, lists_of_readings(task, readings))
 

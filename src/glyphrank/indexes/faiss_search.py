@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,17 +12,14 @@ import numpy as np
 from glyphrank.indexes.queries import check_queries
 from glyphrank.packages import import_package
 from glyphrank.records import FloatArray
+from glyphrank.versions import installed_version
 
 _DISTRIBUTIONS = ("faiss-cpu", "faiss-gpu", "faiss-gpu-cu11", "faiss-gpu-cu12", "faiss")
 
 
 def installed_faiss() -> tuple[str, ...]:
     """The distribution that carries faiss here; there are several, with one module. `faiss-cpu` where there is none."""
-    for name in _DISTRIBUTIONS:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            importlib.metadata.version(name)
-            return (name,)
-    return _DISTRIBUTIONS[:1]
+    return (next((name for name in _DISTRIBUTIONS if installed_version(name)), _DISTRIBUTIONS[0]),)
 
 
 def import_faiss() -> Any:

@@ -27,6 +27,7 @@ import glyphrank
 from glyphrank.devices import choose_device
 from glyphrank.errors import ConfigError
 from glyphrank.identity import digest_held
+from glyphrank.versions import installed_version
 from glyphrank.whole_files import replace_whole
 
 ENVIRONMENT = "environment.json"
@@ -135,13 +136,7 @@ def _own_packages() -> dict[str, str]:
 
 def _versions(names: Iterable[str]) -> dict[str, str]:
     """Name -> version of those that are installed."""
-    found = {}
-    for name in names:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    return {name: version for name in names if (version := installed_version(name)) is not None}
 
 
 @cache
