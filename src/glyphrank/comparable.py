@@ -55,16 +55,16 @@ def common(runs: Sequence[Finished], leading: Finished, ties: TieRule | None = N
     """
     rule = ties or rule_of(leading)
     ids = {way: found for way in Direction if (found := _shared(runs, leading, way))}
-    differences = _differences(runs, ties is not None)
-    if differences and not allow:
-        raise DataError(_refusal(differences))
+    unlike = differences(runs, ties is not None)
+    if unlike and not allow:
+        raise DataError(_refusal(unlike))
     if not ids:
         asked = spread(runs, lambda run: counted(len(_judged(run, _first(run))), "query"))
         raise DataError(f"the runs have no query with a relevant item in common ({asked}); compare runs of one dataset")
-    notes = [_allowed(differences, ids, rule)] if differences else []
+    notes = [_allowed(unlike, ids, rule)] if unlike else []
     content = spread(runs, lambda run: f"dataset {run.report.lineage.get('dataset', 'of unknown content')[:8]}")
     if content:
-        equal = "" if differences else "queries, item ids and relevance are equal, but "
+        equal = "" if unlike else "queries, item ids and relevance are equal, but "
         notes.append(f"{equal}not all that the dataset holds is equal: {content}")
     return Common(rule, ids, tuple(notes))
 
@@ -174,8 +174,12 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in names[:SHOWN]) + more
 
 
-def _differences(runs: Sequence[Finished], one_rule: bool) -> list[str]:
-    """In what the evaluations differ, in words."""
+def differences(runs: Sequence[Finished], one_rule: bool) -> list[str]:
+    """In what the evaluations of runs differ, in words; none where they were evaluated alike (see `common`).
+
+    Args:
+        one_rule: whether tie rules do not matter, since one is given for all.
+    """
     found = [
         f"query sets: {spread(runs, _saying('queries', lambda run: counted(run.report.counts['queries'], 'query')))}",
         f"galleries: {spread(runs, _saying('items', lambda run: counted(run.report.counts['items'], 'item')))}",
@@ -245,17 +249,17 @@ def _telling(name: str) -> Callable[[Finished], str]:
     return tell
 
 
-def _refusal(differences: Sequence[str]) -> str:
-    lines = ["the runs were not evaluated alike and cannot be compared as they are; they differ in", *differences]
+def _refusal(unlike: Sequence[str]) -> str:
+    lines = ["the runs were not evaluated alike and cannot be compared as they are; they differ in", *unlike]
     advice = "compare runs of one evaluation, or add --allow to compare them on the queries that all of them have"
-    if all(difference.startswith("tie rules") for difference in differences):
+    if all(difference.startswith("tie rules") for difference in unlike):
         advice = "add --ties RULE to count all of them under one rule (all shows every rule but chooses none)"
     return "\n  ".join(lines) + f"\n{advice}"
 
 
-def _allowed(differences: Sequence[str], ids: Mapping[Direction, tuple[str, ...]], rule: TieRule) -> str:
+def _allowed(unlike: Sequence[str], ids: Mapping[Direction, tuple[str, ...]], rule: TieRule) -> str:
     counts = ", ".join(counted(len(found), asker(prefix(way))) for way, found in ids.items())
     return (
         f"these runs were not evaluated alike; compared on the queries that all of them have ({counts}), each run "
-        f"ranking in its own gallery, ties by the rule {rule.value}. They differ in {' | '.join(differences)}"
+        f"ranking in its own gallery, ties by the rule {rule.value}. They differ in {' | '.join(unlike)}"
     )

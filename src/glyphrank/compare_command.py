@@ -13,6 +13,7 @@ from pathlib import Path
 from glyphrank.comparable import listed, result_of
 from glyphrank.compare import How, compare, compare_by
 from glyphrank.errors import ConfigError, DataError
+from glyphrank.evaluations import compare_each
 from glyphrank.ids import SHORTEST, is_beginning
 from glyphrank.report.cells import CELLS, runs_below, shown_folder
 from glyphrank.report.compared import Comparison
@@ -84,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="RUN",
         help="a run's folder, a sweep's folder (all cells), an id of MLflow or its beginning, or the beginning of an "
-        "identity in OUTPUTS/results; without any: the runs of --experiment",
+        "identity in OUTPUTS/results; without any: the runs of --experiment, a table for each dataset and protocol",
     )
     parser.add_argument("--experiment", metavar="NAME", help=f"MLflow's experiment (default: {EXPERIMENT})")
     parser.add_argument("--baseline", metavar="RUN", help="what the others are tested against (default: the best)")
@@ -145,11 +146,12 @@ def _compared(options: argparse.Namespace, scratch: Path) -> str:
     rule = TieRule(options.ties) if options.ties not in (None, _ALL) else None
     how = How(baseline, rule, options.ties == _ALL, options.allow)
     runs = [run.finished for run in gathered.runs]
-    found = (
-        [compare(runs, options.metric, how)]
-        if options.by is None
-        else compare_by(runs, options.by, options.metric, how)
-    )
+    if options.by is not None:
+        found = compare_by(runs, options.by, options.metric, how)
+    elif options.runs or options.allow:
+        found = [compare(runs, options.metric, how)]
+    else:  # an experiment may hold runs of any dataset
+        found = compare_each(runs, options.metric, how)
     notes = [*(f"runs of the MLflow store {store}" for store in gathered.stores), *_shortened(gathered.left_out)]
     if gathered.skipped:
         notes.append(f"skipped, for they belong to a sweep and are no runs: {listed(gathered.skipped)}")
@@ -161,7 +163,12 @@ def _compared(options: argparse.Namespace, scratch: Path) -> str:
 def _notes_of(parts: Sequence[Comparison]) -> list[str]:
     """The notes that all parts have, and those of each, with its name in front."""
     common = [note for note in parts[0].notes if all(note in part.notes for part in parts)]
-    own = [f"{'='.join(part.part or ())}: {note}" for part in parts for note in part.notes if note not in common]
+    own = [
+        f"{part.task or '='.join(part.part or ())}: {note}"
+        for part in parts
+        for note in part.notes
+        if note not in common
+    ]
     return [*common, *own]
 
 

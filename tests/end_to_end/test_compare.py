@@ -104,6 +104,17 @@ def test_other_evaluations_are_refused_and_allowed_on_common_queries(folder: Pat
     assert len(found["runs"]) == 4
 
 
+def test_an_experiment_of_several_evaluations_has_a_table_for_each(folder: Path) -> None:
+    ran("run", "-m", "dataset.pages=12,16", "encoder@lexical=bm25_words", "tracking.experiment=mixed", cwd=folder)
+    found = compared(folder, "--experiment", "mixed")
+    assert list(found["parts"]) == ["sample_pages (1 of 2)", "sample_pages (2 of 2)"]
+    assert {len(part["runs"]) for part in found["parts"].values()} == {1}
+    assert len({part["queries"] for part in found["parts"].values()}) == 2
+    shown = ran("compare", "--experiment", "mixed", cwd=folder).stdout
+    assert "sample_pages (2 of 2): nDCG@10 of 1 run" in shown
+    assert "for they differ in query sets" in shown
+
+
 def test_both_directions_of_clips_and_every_tie_rule(folder: Path) -> None:
     ran("run", "-m", "metrics=clips", "encoder@lexical=bm25_words,bm25_ngrams", "tracking.experiment=both", cwd=folder)
     found = compared(folder, "--experiment", "both", "--metric", "v2t/hit_rate_at_1", "--ties", "all")

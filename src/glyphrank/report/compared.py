@@ -78,6 +78,7 @@ class Comparison:
         notes: what a reader must know, in sentences; what was compared only because it was allowed stands first.
         runs: the best first.
         part: field and value of the queries that the comparison is limited to, None where it is not.
+        task: name of the evaluation, where others are compared beside it.
     """
 
     metric: str
@@ -89,6 +90,7 @@ class Comparison:
     notes: tuple[str, ...]
     runs: tuple[Compared, ...]
     part: tuple[str, str] | None = None
+    task: str | None = None
 
     @property
     def tellable(self) -> bool:

@@ -59,7 +59,7 @@ class Form(StrEnum):
 
 
 def rendered(comparisons: Sequence[Comparison], form: Form) -> str:
-    """One comparison, or those of all parts of the queries, in a form; without a line break at the end."""
+    """One comparison, or those of all parts of the queries or all evaluations; without a line break at the end."""
     match form:
         case Form.table:
             return "\n\n".join(as_table(comparison) for comparison in comparisons)
@@ -69,8 +69,10 @@ def rendered(comparisons: Sequence[Comparison], form: Form) -> str:
             return "\n\n".join(as_latex(comparison) for comparison in comparisons)
         case Form.csv:
             return as_csv(*comparisons)
-    parts = {comparison.part[1]: as_json(comparison) for comparison in comparisons if comparison.part}
-    named = {"by": comparisons[0].part[0], "parts": parts} if comparisons[0].part else as_json(comparisons[0])
+    first = comparisons[0]
+    parts = {(each.part[1] if each.part else each.task): as_json(each) for each in comparisons}
+    by = first.part[0] if first.part else "task"
+    named = {"by": by, "parts": parts} if first.part or first.task else as_json(first)
     return json.dumps(named, ensure_ascii=False, indent=2, allow_nan=False)
 
 
@@ -140,7 +142,7 @@ def as_latex(comparison: Comparison) -> str:
 
 
 def as_csv(*comparisons: Comparison) -> str:
-    """A line for each run, with all metrics of all directions in full; of several comparisons the part stands first."""
+    """A line for each run, with all metrics of all directions in full; of several comparisons part or task is first."""
     rows = [_flat(run, comparison) for comparison in comparisons for run in comparison.runs]
     stream = io.StringIO()
     names = _in_order([list(row) for row in rows])
@@ -151,7 +153,7 @@ def as_csv(*comparisons: Comparison) -> str:
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
-    """Everything, in plain values; `part` is null or names field and value of the queries."""
+    """Everything, in plain values; `part` is null or names field and value of the queries, `task` an evaluation."""
     return asdict(comparison)
 
 
@@ -210,6 +212,7 @@ def _joined(run: Compared) -> str:
 def _flat(run: Compared, comparison: Comparison) -> dict[str, object]:
     """A run as a line of CSV: name of the column -> value."""
     part = {f"slice/{comparison.part[0]}": comparison.part[1]} if comparison.part else {}
+    part |= {"task": comparison.task} if comparison.task else {}
     row: dict[str, object] = {**part, "name": run.name, "identity": run.identity, **run.fields}
     for metric, value in run.values.items():
         row |= {metric: value, **_ends(metric, run.intervals.get(metric))}

@@ -119,8 +119,9 @@ def heading(comparison: Comparison) -> str:
     """What is compared, in one line."""
     groups = "" if comparison.groups == comparison.queries else f" in {counted(comparison.groups, 'group')}"
     part = "" if comparison.part is None else f", {comparison.part[0]} {comparison.part[1]}"
+    task = "" if comparison.task is None else f"{comparison.task}: "
     askers = counted(comparison.queries, asker(comparison.metric))
-    shown = f"{title(comparison.metric)} of {counted(len(comparison.runs), 'run')} on {askers}{groups}{part}"
+    shown = f"{task}{title(comparison.metric)} of {counted(len(comparison.runs), 'run')} on {askers}{groups}{part}"
     return f"{shown}; ties by the rule {comparison.rule}"
 
 

@@ -1,0 +1,79 @@
+"""Runs of several evaluations, as an experiment holds them: each evaluation is compared by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from glyphrank.comparable import differences, listed, result_of
+from glyphrank.compare import PLAIN, How, compare, counted_anew
+from glyphrank.report.compared import Comparison
+from glyphrank.report.finished import Finished
+
+
+def compare_each(runs: Sequence[Finished], metric: str | None = None, how: How = PLAIN) -> list[Comparison]:
+    """A comparison for each evaluation, under the name of its dataset where there are several.
+
+    A baseline or a metric that only some of them have limits the comparison to these; a note names what is left out.
+
+    Raises:
+        DataError: as for `compare`.
+    """
+    parts = evaluations(runs, how.ties is not None)
+    chosen = [part for part in parts if _has_baseline(part, how.baseline) and _has_metric(part, metric)]
+    if len(parts) == 1 or not chosen:  # then the message of `compare` says what is missing
+        return [compare(runs, metric, how)]
+    left_out = [run.name for part in parts if part not in chosen for run in part]
+    notes = [f"left out, of other evaluations: {listed(left_out)}"] if left_out else []
+    found = []
+    for number, name in enumerate(_names(chosen)):
+        compared = compare(chosen[number], metric, how)
+        own = (*notes, *_apart(chosen, number), *compared.notes)
+        found.append(replace(compared, task=name if len(chosen) > 1 else None, notes=own))
+    return found
+
+
+def evaluations(runs: Sequence[Finished], one_rule: bool = False) -> list[list[Finished]]:
+    """The runs in groups that were evaluated alike, in the order in which the first of each stands.
+
+    Args:
+        one_rule: whether tie rules do not matter, since one is given for all.
+    """
+    parts: list[list[Finished]] = []
+    for run in runs:
+        alike = next((part for part in parts if not differences([part[0], run], one_rule)), None)
+        if alike is None:
+            parts.append([run])
+        else:
+            alike.append(run)
+    return parts
+
+
+def _has_baseline(part: Sequence[Finished], baseline: str | Finished | None) -> bool:
+    if isinstance(baseline, Finished):
+        return any(result_of(run) == result_of(baseline) for run in part)
+    return baseline is None or any(run.name == baseline or run.report.identity.startswith(baseline) for run in part)
+
+
+def _has_metric(part: Sequence[Finished], metric: str | None) -> bool:
+    return metric is None or any(metric in counted_anew(run) for run in part)
+
+
+def _names(parts: Sequence[Sequence[Finished]]) -> list[str]:
+    """The name of each part's dataset, with a number where it is not the only one of that name."""
+    tasks = [part[0].report.task for part in parts]
+    counts, seen, names = Counter(tasks), Counter[str](), []
+    for task in tasks:
+        seen[task] += 1
+        names.append(f"{task} ({seen[task]} of {counts[task]})" if counts[task] > 1 else task)
+    return names
+
+
+def _apart(parts: Sequence[Sequence[Finished]], number: int) -> list[str]:
+    """Says why runs on a dataset do not stand with earlier ones on one of that name."""
+    own = parts[number][0]
+    earlier = next((part[0] for part in parts[:number] if part[0].report.task == own.report.task), None)
+    if earlier is None:
+        return []
+    return [f"apart from {earlier.name!r}, for they differ in {' | '.join(differences([earlier, own], False))}"]
