@@ -12,11 +12,11 @@ from typing import ClassVar
 import numpy as np
 
 from glyphrank.datasets.sample_clips import SampleClips
+from glyphrank.digests import digest_file
 from glyphrank.encoders.clip import OpenClip
 from glyphrank.encoders.clip_crop import Crop
 from glyphrank.encoders.clip_weights import ClipWeights
 from glyphrank.encoders.precision import Precision
-from glyphrank.identity import digest_file
 from glyphrank.media.decoder import Decoder, Look
 from glyphrank.media.faults import MediaError
 from glyphrank.media.sampling import Middles

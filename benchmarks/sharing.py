@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import inputs
-from glyphrank.identity import digest_json
+from glyphrank.digests import digest_json
 from glyphrank.reading import read_items
 from glyphrank.sight import Sight
 

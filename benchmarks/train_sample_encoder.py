@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 
 import scene_split
+from glyphrank.digests import digest_file
 from glyphrank.encoders.clip_crop import Crop, Preparation
 from glyphrank.encoders.clip_tokens import ClipTokeniser
-from glyphrank.identity import digest_file
 from glyphrank.packages import import_package
 from glyphrank.whole_files import replace_whole
 from scene_card import FOLDER

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 from capitals import TEXTS, Upper, digest, shard_files, stage
-from glyphrank.cache import Stage, cut, remember
+from glyphrank.array_shards import ArraysCodec
+from glyphrank.cache import Stage, remember
 from glyphrank.errors import DataError
-from glyphrank.shards import ArraysCodec, LinesCodec
+from glyphrank.shards import LinesCodec, cut
 
 
 def test_what_was_worked_on_is_found_again(tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ import pytest
 from counting_parts import Counting, Following, Letters
 from glyphrank.bad_items import BadMedia, check_failures, check_texts
 from glyphrank.channels import lexical_part, text_part
+from glyphrank.digests import digest_file
 from glyphrank.encoders.bm25 import Bm25, Method
 from glyphrank.encoders.words import Words
 from glyphrank.errors import DataError
-from glyphrank.identity import digest_file, stamp_of
+from glyphrank.identity import stamp_of
 from glyphrank.indexes.exact import Exact
 from glyphrank.media.sampling import Middles
 from glyphrank.rankings import Asked

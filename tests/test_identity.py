@@ -11,16 +11,9 @@ from typing import Any, ClassVar
 
 import pytest
 
+from glyphrank.digests import digest_file, digest_json, digest_text
 from glyphrank.errors import ConfigError, DataError
-from glyphrank.identity import (
-    Location,
-    digest_file,
-    digest_json,
-    digest_place,
-    digest_text,
-    key,
-    recipe,
-)
+from glyphrank.identity import Location, digest_place, key, recipe
 
 
 class Norm(StrEnum):

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from glyphrank.digests import digest_file
 from glyphrank.errors import ConfigError, DataError
-from glyphrank.identity import FileDigests, digest_file, digest_place, digest_sources, stamps_of
+from glyphrank.identity import FileDigests, digest_place, stamps_of
+from glyphrank.sources import digest_sources
 from odd_files import odd_file
 
 

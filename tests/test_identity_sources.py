@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from glyphrank.identity import digest_sources
+from glyphrank.sources import digest_sources
 
 
 def test_a_source_that_keeps_its_size_and_time_is_read_again(  # case C04

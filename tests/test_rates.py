@@ -12,10 +12,10 @@ from capitals import TEXTS, Upper, digest, stage
 from counting_parts import Colours
 from glyphrank.cache import recall, remember
 from glyphrank.media.sampling import Middles
+from glyphrank.rates import Rate, note_rate, read_rate
 from glyphrank.records import FloatArray, Frames
 from glyphrank.runtime import Runtime
-from glyphrank.shard_folder import Rate, ShardFolder, read_manifest, read_rate
-from glyphrank.shards import LinesCodec
+from glyphrank.shard_folder import read_manifest
 from glyphrank.sight import Sight, looks_stage
 from glyphrank.visual import encode_frames, frames_stage
 from pictures import pictured, write_picture
@@ -48,12 +48,11 @@ def test_work_leaves_its_rate_and_looking_up_leaves_it_alone(tmp_path: Path) -> 
 
 
 def test_the_first_piece_tells_what_beginning_costs_and_the_newest_run_counts_most(tmp_path: Path) -> None:
-    folder = ShardFolder(tmp_path, LinesCodec())
-    folder.note_rate([(10, 7.0), (10, 2.0), (20, 4.0)])
+    note_rate(tmp_path, [(10, 7.0), (10, 2.0), (20, 4.0)])
     assert read_rate(tmp_path) == Rate(30, 6.0, 5.0)
     assert rate_of(tmp_path).estimate(100) == 25
     assert rate_of(tmp_path).estimate(0) == 0
-    folder.note_rate([(10, 6.0)])  # one piece: 5 s of it are taken for the beginning
+    note_rate(tmp_path, [(10, 6.0)])  # one piece: 5 s of it are taken for the beginning
     assert read_rate(tmp_path) == Rate(25, 4.0, 5.0)
 
 

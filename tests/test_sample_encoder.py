@@ -19,8 +19,8 @@ from glyphrank.datasets.sample_clips import SampleClips
 from glyphrank.datasets.sample_clips_design import Clip, Scene
 from glyphrank.datasets.sample_clips_video import FRAMES, draw_clip
 from glyphrank.datasets.sample_clips_words import COLOURS, MOTIONS, PLACES, TEXTS, THINGS, queries
+from glyphrank.digests import digest_file
 from glyphrank.encoders.clip import OpenClip
-from glyphrank.identity import digest_file
 from glyphrank.records import Frames
 from glyphrank.report.compared import Compared
 from glyphrank.runtime import Runtime

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import zstandard
 
-from glyphrank.shards import ArraysCodec, Codec, DamagedError, LinesCodec, TokensCodec
+from glyphrank.array_shards import ArraysCodec
+from glyphrank.shards import Codec, DamagedError, LinesCodec, TokensCodec
 
 DIGESTS = ["0a", "1b", "2c"]
 LINES: list[Any] = [{"lines": ["한국어", "a\nb\u2028c"], "failure": None}, ["서울", "은"], "lone \ud800 surrogate"]

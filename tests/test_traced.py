@@ -15,7 +15,7 @@ from composing import built
 from glyphrank.builder import find_component
 from glyphrank.cache import remember
 from glyphrank.errors import DataError
-from glyphrank.identity import Location, changed_sources, digest_held, digest_sources, hold_sources, recipe
+from glyphrank.identity import Location, recipe
 from glyphrank.loading import load
 from glyphrank.pipeline import execute, trace
 from glyphrank.rankings import rank_once
@@ -23,6 +23,7 @@ from glyphrank.records import Encoded, Frames, Item, Line, Reading, Source
 from glyphrank.run import Run
 from glyphrank.runtime import Runtime
 from glyphrank.shards import LinesCodec
+from glyphrank.sources import changed_sources, digest_held, digest_sources, hold_sources
 from glyphrank.stages import component_stage, encode_texts, text_stage
 from glyphrank.traced import held_to
 from glyphrank.tracking.start import Start

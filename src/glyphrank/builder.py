@@ -22,8 +22,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 
 from glyphrank.errors import ConfigError
-from glyphrank.identity import changed_sources, hold_sources
 from glyphrank.redaction import REDACTED, is_secret
+from glyphrank.sources import changed_sources, hold_sources
 
 BROKEN: Any = object()
 """Stands for a value that has a fault already, so that it is not reported twice."""

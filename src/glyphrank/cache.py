@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -19,13 +19,14 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from glyphrank.digests import digest_text
 from glyphrank.errors import DataError
-from glyphrank.identity import digest_text
 from glyphrank.last_values import recent
+from glyphrank.rates import Pieces, note_rate
 from glyphrank.records import IntArray
-from glyphrank.shard_folder import Pieces, ShardFolder, new_manifest
+from glyphrank.shard_folder import ShardFolder, new_manifest
 from glyphrank.shard_locks import ShardLocks
-from glyphrank.shards import Codec, Gatherer, Value
+from glyphrank.shards import Codec, Gatherer, Value, cut
 
 POLL = 0.1
 """Seconds between two looks for shards that other processes work on."""
@@ -157,23 +158,6 @@ def recall(stage: Stage[Any, Any], inputs: Sequence[str]) -> dict[str, Any]:
     return {digest: value for digest, value in pairs if digest not in missing}
 
 
-def cut(inputs: Iterable[str], spacing: int) -> list[tuple[str, ...]]:
-    """Shards of inputs, in order, cut at places that an insertion or removal elsewhere does not move.
-
-    Args:
-        inputs: digests in hexadecimal digits.
-        spacing: m: a shard ends after a digest that is 0 modulo m, at the latest after 2 m inputs.
-    """
-    shards: list[tuple[str, ...]] = []
-    shard: list[str] = []
-    for digest in inputs:
-        shard.append(digest)
-        if int(digest, 16) % spacing == 0 or len(shard) == 2 * spacing:
-            shards.append(tuple(shard))
-            shard = []
-    return [*shards, tuple(shard)] if shard else shards
-
-
 @recent(4)
 def _distinct(inputs: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, int]]:
     """The distinct inputs in order of first appearance, and the place of each among them."""
@@ -245,7 +229,7 @@ class _Session(Generic[Value, Values]):
         if self._pieces:
             each = spent / self._worked if self._worked else 0.0
             self._pieces = [(count, seconds + count * each) for count, seconds in self._pieces]
-            self.folder.note_rate(self._pieces)
+            note_rate(self.folder.path, self._pieces)
             _noted.seconds += sum(seconds for _, seconds in self._pieces)
 
     def _attempt(self, shard: tuple[str, ...]) -> bool:

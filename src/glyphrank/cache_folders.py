@@ -15,10 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from glyphrank.array_shards import ArraysCodec
 from glyphrank.errors import DataError
-from glyphrank.shard_folder import MANIFEST, RATE, read_manifest
+from glyphrank.rates import RATE
+from glyphrank.shard_folder import MANIFEST, read_manifest
 from glyphrank.shard_locks import STALE, ShardLocks
-from glyphrank.shards import ArraysCodec, Codec, DamagedError, LinesCodec
+from glyphrank.shards import Codec, DamagedError, LinesCodec
 from glyphrank.whole_files import TEMPORARY
 
 FILES = "files"

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glyphrank.beside import named_files
+from glyphrank.digests import digest_file
 from glyphrank.errors import ConfigError
-from glyphrank.identity import digest_file
 from glyphrank.whole_files import replace_whole
 
 LAUNCHED = "launched.json"

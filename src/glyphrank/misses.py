@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from glyphrank.identity import digest_json
+from glyphrank.digests import digest_json
 from glyphrank.records import Line, Reading
 from glyphrank.transcript import Pooling, Transcript
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from glyphrank.channels import Part
 from glyphrank.devices import choose_device
-from glyphrank.identity import digest_held, digest_json
+from glyphrank.digests import digest_json
 from glyphrank.loading import load
 from glyphrank.measure import (
     losses_of,
@@ -23,6 +23,7 @@ from glyphrank.report.scores import SCORES, orders_of, write_scores
 from glyphrank.reporting import Material, Origin, own_ranks, queries_of, report_of
 from glyphrank.run import Run
 from glyphrank.runtime import NeedsFiles
+from glyphrank.sources import digest_held
 from glyphrank.traced import check_sources, check_traced, recipes_of
 from glyphrank.uncertainty import groupings_of
 from glyphrank.working import read_and_encode

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from glyphrank.cache import Stage
+from glyphrank.rates import read_rate
 from glyphrank.redaction import redact
 from glyphrank.report.planned import Neighbour, Other
-from glyphrank.shard_folder import read_manifest, read_rate
+from glyphrank.shard_folder import read_manifest
 
 _ABSENT = "absent"
 _PLAIN = {"fields", "encoder", "sampler"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glyphrank.identity import digest_text
+from glyphrank.digests import digest_text
 from glyphrank.records import FloatArray, IntArray, Vectors
 from glyphrank.scoring import place, unit_rows
 from glyphrank.transcript import Pooling

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from glyphrank.channels import Part
+from glyphrank.digests import digest_text
 from glyphrank.encoders import TextEncoder, VisualEncoder
-from glyphrank.identity import digest_text
 from glyphrank.ids import nfc
 from glyphrank.media.faults import MediaError
 from glyphrank.records import Encoded, FloatArray, Frames, IntArray, Item, Task, Vectors

@@ -8,8 +8,9 @@ from typing import Any
 
 from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, remember
+from glyphrank.digests import digest_json
 from glyphrank.errors import ConfigError
-from glyphrank.identity import digest_json, recipe
+from glyphrank.identity import recipe
 from glyphrank.media.faults import MediaError
 from glyphrank.ocr import OcrEngine, Pair
 from glyphrank.progress import track

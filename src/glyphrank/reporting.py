@@ -11,7 +11,7 @@ import numpy as np
 
 from glyphrank.channels import Part
 from glyphrank.contributions import contributions
-from glyphrank.identity import digest_json, digest_text
+from glyphrank.digests import digest_json, digest_text
 from glyphrank.ids import nfc
 from glyphrank.last_values import LastValue
 from glyphrank.measure import (

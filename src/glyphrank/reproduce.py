@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glyphrank.compare import counted_anew
+from glyphrank.digests import digest_file
 from glyphrank.errors import ConfigError, DataError
-from glyphrank.identity import digest_file
 from glyphrank.ids import SHORTEST, is_beginning, nfc
 from glyphrank.outcome import Report
 from glyphrank.records import Ranks

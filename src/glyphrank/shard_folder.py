@@ -14,14 +14,14 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
 
 import numpy as np
 
+from glyphrank.digests import digest_text
 from glyphrank.errors import DataError
-from glyphrank.identity import digest_text
 from glyphrank.last_values import LastValue
 from glyphrank.records import IntArray
 from glyphrank.redaction import redact
@@ -30,33 +30,10 @@ from glyphrank.shards import Codec, DamagedError, Value
 from glyphrank.versions import installed_version
 from glyphrank.whole_files import TEMPORARY, replace_whole
 
-MANIFEST, RATE = "manifest.json", ".rate.json"
-"""What lies beside the shards of a key; the second is hidden, since other names are taken for shards."""
-_FADES = 0.5
+MANIFEST = "manifest.json"
+"""What lies beside the shards of a key, for people; other names, but hidden ones, are taken for shards."""
 
 logger = logging.getLogger(__name__)
-
-Pieces = list[tuple[int, float]]
-"""Work as it was done: inputs and seconds of each piece, in order."""
-
-
-@dataclass(frozen=True)
-class Rate:
-    """How long a component's work took in one process.
-
-    Attributes:
-        inputs, seconds: sums over runs, of which the newest count most.
-        start: seconds that the first piece of a run took longer than the others, such as for loading a model; 0 where
-            no run had several pieces, and then that time is part of `seconds`.
-    """
-
-    inputs: float
-    seconds: float
-    start: float
-
-    def estimate(self, inputs: int) -> float:
-        """Seconds for so many inputs."""
-        return self.start + inputs * self.seconds / self.inputs if inputs else 0.0
 
 
 @dataclass(frozen=True)
@@ -71,16 +48,6 @@ class Holding:
     name: str
     rows: IntArray
     places: IntArray
-
-
-def read_rate(folder: Path) -> Rate | None:
-    """The rate noted in the folder of a key, None where there is none that can be read."""
-    try:
-        stored = json.loads((folder / RATE).read_text(encoding="utf-8"))
-        rate = Rate(*(float(stored[name]) for name in ("inputs", "seconds", "start")))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return rate if rate.inputs > 0 and rate.seconds >= 0 and rate.start >= 0 else None
 
 
 def new_manifest(name: str, key: str, recipe: Mapping[str, object], device: str | None) -> dict[str, object]:
@@ -202,20 +169,6 @@ class ShardFolder(Generic[Value]):
         """Sets the manifest's time of change to now: the day of last use, by which a cache can be pruned."""
         with suppress(OSError):
             os.utime(self.path / MANIFEST)
-
-    def note_rate(self, pieces: Pieces) -> None:
-        """Adds how long a run's work took to what earlier runs left; only an estimate is lost where it cannot be."""
-        first, rest = pieces[0], pieces[1:]
-        inputs, seconds = (sum(column) for column in zip(*(rest or pieces), strict=True))
-        start = max(0.0, first[1] - first[0] * seconds / inputs) if rest else 0.0
-        before = read_rate(self.path)
-        if before:
-            start = start if rest else before.start
-            seconds = seconds if rest else max(0.0, seconds - before.start)
-            inputs, seconds = inputs + _FADES * before.inputs, seconds + _FADES * before.seconds
-        new = json.dumps(asdict(Rate(inputs, seconds, start)))
-        with suppress(OSError):
-            replace_whole(self.path / RATE, lambda path: path.write_text(new, encoding="utf-8"), durable=False)
 
     def _take_up(self, name: str) -> None:
         path = self.path / name

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, remember
-from glyphrank.identity import FileDigest, FileDigests, Stamp, changed_sources, digest_json, recipe, stamp_of
+from glyphrank.digests import digest_json
+from glyphrank.identity import FileDigest, FileDigests, Stamp, recipe, stamp_of
 from glyphrank.media import Sampler
 from glyphrank.media.decoder import Decoder, Look, Seen
 from glyphrank.media.faults import MediaError, MediaFault
@@ -19,6 +20,7 @@ from glyphrank.progress import track
 from glyphrank.records import Frames, Item, Media, UInt8Array
 from glyphrank.runtime import Runtime
 from glyphrank.shards import LinesCodec
+from glyphrank.sources import changed_sources
 from glyphrank.versions import installed_version
 
 LOOKS_A_SHARD = 16

@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glyphrank.array_shards import Arrays, ArraysCodec
 from glyphrank.cache import Remembered, Stage, Values, remember
 from glyphrank.devices import choose_device
+from glyphrank.digests import digest_json, digest_text
 from glyphrank.encoders import Analyser, TextEncoder, VisualEncoder
 from glyphrank.errors import ConfigError
-from glyphrank.identity import FileDigest, FileDigests, digest_json, digest_text, recipe
+from glyphrank.identity import FileDigest, FileDigests, recipe
 from glyphrank.last_values import recent
 from glyphrank.progress import track
 from glyphrank.records import BoolArray, Encoded, FloatArray, Vectors
 from glyphrank.runtime import Runtime
 from glyphrank.scoring import unit_rows
-from glyphrank.shards import Arrays, ArraysCodec, Codec, TokensCodec, Value
+from glyphrank.shards import Codec, TokensCodec, Value
 from glyphrank.traced import check_sources_of, check_stage
 
 TEXTS_A_SHARD = 128

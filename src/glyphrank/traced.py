@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from glyphrank.digests import digest_json
 from glyphrank.errors import DataError
-from glyphrank.identity import FileDigests, changed_sources, digest_json, recipe
+from glyphrank.identity import FileDigests, recipe
 from glyphrank.run import Run
 from glyphrank.sight import looks_recipe
+from glyphrank.sources import changed_sources
 
 _expected: ContextVar[frozenset[str] | None] = ContextVar("expected", default=None)
 """Digests of the recipes of all components of the run that works, nested ones too; None where no run does."""

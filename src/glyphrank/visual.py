@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from glyphrank.array_shards import ArraysCodec
 from glyphrank.bad_items import of_equal
 from glyphrank.cache import Stage, lookup, remember
 from glyphrank.encoders import VisualEncoder
@@ -20,7 +21,6 @@ from glyphrank.progress import track
 from glyphrank.records import Frames, Item, Vectors
 from glyphrank.runtime import Runtime
 from glyphrank.scoring import unit_rows
-from glyphrank.shards import ArraysCodec
 from glyphrank.sight import Prepare, Sight
 from glyphrank.stages import component_stage
 

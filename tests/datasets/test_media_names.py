@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from glyphrank.datasets.media_names import MediaNames, content_of
-from glyphrank.identity import digest_file, digest_text, stamp_of
+from glyphrank.digests import digest_file, digest_text
+from glyphrank.identity import stamp_of
 
 
 def nfd(text: str) -> str:

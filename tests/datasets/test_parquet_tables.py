@@ -13,8 +13,9 @@ import pytest
 from clip_files import taking
 from glyphrank.datasets import parquet_tables
 from glyphrank.datasets.parquet_tables import Kind, Table, pictures
+from glyphrank.digests import digest_file, digest_text
 from glyphrank.errors import DataError
-from glyphrank.identity import digest_file, digest_text, stamp_of
+from glyphrank.identity import stamp_of
 from glyphrank.media.faults import MediaError
 from glyphrank.media.look import look
 from glyphrank.records import Cell, Media

@@ -13,8 +13,8 @@ import pytest
 
 from glyphrank.datasets.textvr import Split, TextVr
 from glyphrank.datasets.textvr_gallery import Missing
+from glyphrank.digests import digest_file, digest_text
 from glyphrank.errors import DataError
-from glyphrank.identity import digest_file, digest_text
 from glyphrank.records import Media, Task
 from glyphrank.runtime import Runtime
 from textvr_miniature import TEST, TRAIN, write_textvr

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from command import ran
-from glyphrank.shards import ArraysCodec, LinesCodec
+from glyphrank.array_shards import ArraysCodec
+from glyphrank.shards import LinesCodec
 from tiny_clip import write_tiny_clip
 
 CLIPS = 16

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from command import Started, corpus, ran, started
-from glyphrank.shards import ArraysCodec, LinesCodec
+from glyphrank.array_shards import ArraysCodec
+from glyphrank.shards import LinesCodec
 from slow_parts import install
 
 ITEMS, COLOURS = 60, 60

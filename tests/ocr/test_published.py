@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from clip_files import write_clip, write_h264
-from glyphrank.identity import digest_file, stamp_of
+from glyphrank.digests import digest_file
+from glyphrank.identity import stamp_of
 from glyphrank.media.sampling import Middles
 from glyphrank.ocr.else_read import ElseRead
 from glyphrank.ocr.embedded import Embedded

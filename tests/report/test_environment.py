@@ -13,7 +13,6 @@ from typing import ClassVar
 import pytest
 
 from glyphrank import __version__
-from glyphrank.identity import digest_sources
 from glyphrank.report.environment import (
     ENVIRONMENT,
     environment,
@@ -22,6 +21,7 @@ from glyphrank.report.environment import (
     read_environment,
     write_environment,
 )
+from glyphrank.sources import digest_sources
 
 
 @dataclass(frozen=True)

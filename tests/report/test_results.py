@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from glyphrank.digests import digest_file
 from glyphrank.errors import DataError
-from glyphrank.identity import digest_file
 from glyphrank.outcome import Report
 from glyphrank.ranking import RankCounter
 from glyphrank.records import Direction, Ranks

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from glyphrank.digests import digest_json, digest_text
 from glyphrank.grouping import connected
-from glyphrank.identity import digest_json, digest_text
 from glyphrank.metrics import evaluate, per_query, prefix
 from glyphrank.ranking import RankCounter, reverse
 from glyphrank.records import Direction, Ranks

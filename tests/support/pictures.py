@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from glyphrank.identity import digest_file, digest_text, stamp_of
+from glyphrank.digests import digest_file, digest_text
+from glyphrank.identity import stamp_of
 from glyphrank.records import Item, Media
 
 COLOURS = {"red": (200, 0, 0), "green": (0, 200, 0), "blue": (0, 0, 200), "black": (0, 0, 0)}

@@ -12,8 +12,9 @@ from glyphrank.datasets.beir_hub_rows import IDS, Column, Row, Rows, id_of
 from glyphrank.datasets.media_names import MediaNames, content_of
 from glyphrank.datasets.parquet_footer import Footers, Group, damaged
 from glyphrank.datasets.parquet_tables import Kind, Table, pictures
+from glyphrank.digests import digest_text
 from glyphrank.faults import Blocks, shown
-from glyphrank.identity import FileDigest, digest_text
+from glyphrank.identity import FileDigest
 from glyphrank.ids import nfc
 from glyphrank.media.parquet import BYTES, PATH
 from glyphrank.records import Cell, Media

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from glyphrank.identity import digest_json
+from glyphrank.digests import digest_json
 from glyphrank.records import Item, Media, Query
 
 

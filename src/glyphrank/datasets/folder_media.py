@@ -8,8 +8,9 @@ from pathlib import Path
 
 from glyphrank.datasets.folder_files import Record
 from glyphrank.datasets.media_names import MediaNames, content_of
+from glyphrank.digests import digest_text
 from glyphrank.faults import Faults, shown
-from glyphrank.identity import FileDigest, Stamp, digest_text
+from glyphrank.identity import FileDigest, Stamp
 from glyphrank.ids import nfc
 from glyphrank.media.faults import MediaError
 from glyphrank.media.kinds import is_pdf

@@ -10,8 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
+from glyphrank.digests import digest_file, digest_json
 from glyphrank.errors import DataError
-from glyphrank.identity import FileDigest, digest_file, digest_json, recipe
+from glyphrank.identity import FileDigest, recipe
 
 _MANIFEST = "manifest.json"
 _STALE = 3600.0

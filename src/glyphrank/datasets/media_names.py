@@ -6,9 +6,10 @@ import os
 from functools import cache
 from pathlib import Path, PurePosixPath
 
+from glyphrank.digests import digest_text
 from glyphrank.errors import DataError
 from glyphrank.faults import shown
-from glyphrank.identity import FileDigest, Stamp, digest_text, stamp_of
+from glyphrank.identity import FileDigest, Stamp, stamp_of
 from glyphrank.ids import nfc
 
 

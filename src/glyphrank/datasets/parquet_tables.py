@@ -11,9 +11,10 @@ from typing import Any
 
 from glyphrank.datasets.media_names import MediaNames, content_of
 from glyphrank.datasets.parquet_footer import Footers, Group, damaged
+from glyphrank.digests import digest_text
 from glyphrank.errors import DataError
 from glyphrank.faults import Faults
-from glyphrank.identity import FileDigest, digest_text
+from glyphrank.identity import FileDigest
 from glyphrank.media.faults import MediaError
 from glyphrank.media.files import head_of, shown_name
 from glyphrank.media.parquet import BYTES, PATH

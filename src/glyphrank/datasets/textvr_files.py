@@ -11,9 +11,10 @@ from pathlib import Path
 from glyphrank.datasets.media_names import MediaNames, content_of, names_in
 from glyphrank.datasets.roots import watched
 from glyphrank.datasets.textvr_records import Clip
+from glyphrank.digests import digest_text
 from glyphrank.errors import DataError
 from glyphrank.faults import Faults, shown
-from glyphrank.identity import FileDigest, digest_text
+from glyphrank.identity import FileDigest
 from glyphrank.ids import nfc
 from glyphrank.records import Media
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from glyphrank.datasets.textvr_records import Clip
-from glyphrank.identity import digest_text
+from glyphrank.digests import digest_text
 from glyphrank.ids import nfc
 
 _SECONDS = re.compile(r"(.+)_\d{5,}_\d{5,}")

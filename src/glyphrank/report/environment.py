@@ -26,7 +26,7 @@ import numpy as np
 import glyphrank
 from glyphrank.devices import choose_device
 from glyphrank.errors import ConfigError
-from glyphrank.identity import digest_held
+from glyphrank.sources import digest_held
 from glyphrank.versions import installed_version
 from glyphrank.whole_files import replace_whole
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import yaml
 
+from glyphrank.digests import digest_file
 from glyphrank.errors import DataError
-from glyphrank.identity import digest_file
 from glyphrank.last_values import LastValue
 from glyphrank.outcome import Report
 from glyphrank.records import Direction, IntArray, Ranks

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from glyphrank.identity import digest_text
+from glyphrank.digests import digest_text
 from glyphrank.known_secrets import hide
 from glyphrank.outcome import Report
 from glyphrank.redacted_files import redact_folder

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from glyphrank.identity import digest_file
+from glyphrank.digests import digest_file
 from glyphrank.redaction import redact_text
 from glyphrank.tracking.content import Files
 from glyphrank.whole_files import replace_whole

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from glyphrank.identity import digest_text
+from glyphrank.digests import digest_text
 
 NAME_LIMIT = 250
 """Characters of a name that MLflow's databases hold."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import glyphrank
-from glyphrank.identity import digest_text
+from glyphrank.digests import digest_text
 from glyphrank.known_secrets import hide
 from glyphrank.redaction import REDACTED, redact, redact_override, redact_text
 from glyphrank.tracking.names import NAME_LIMIT, stored_name

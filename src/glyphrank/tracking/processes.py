@@ -8,7 +8,7 @@ from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
-from glyphrank.identity import digest_text
+from glyphrank.digests import digest_text
 
 _PROC = Path("/proc")
 _FIRST_NAMESPACE = "4026531836"
