@@ -98,9 +98,9 @@ def _least(measured: Measured) -> float:
 
 def _measure(side: str, folder: Path, cells: int) -> dict[str, float]:
     if side in ("ours", "others"):
-        seconds = _ours(folder, _arguments(cells, ENCODERS[: 1 if side == "ours" else 2]))
+        seconds = _ours(folder, arguments(cells, ENCODERS[: 1 if side == "ours" else 2]))
     elif side == "hydra":
-        seconds = _hydra(folder, _arguments(cells, ENCODERS[:1]))
+        seconds = _hydra(folder, arguments(cells, ENCODERS[:1]))
     else:
         seconds = _timed({"arrays": _arrays, "mlflow": _mlflow, "checked": _checked}[side](folder), cells)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -147,7 +147,7 @@ def _hydra(folder: Path, arguments: Sequence[str]) -> float:
     return _seconds_a_cell()
 
 
-def _arguments(cells: int, encoders: Sequence[str]) -> list[str]:
+def arguments(cells: int, encoders: Sequence[str]) -> list[str]:
     """A sweep of so many cells and two more, as on the command line; encoders alternate."""
     arguments = ["-m", "--config-dir", "choices", "plugins=[cached_parts]", "dataset=folder", "dataset.root=corpus"]
     arguments += ["encoder@text=numbered", "encoder@lexical=none", "paths.cache=cache"]

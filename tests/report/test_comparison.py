@@ -24,7 +24,7 @@ from glyphrank.report.comparison import (
     as_markdown,
     as_table,
     rendered,
-    write_comparison,
+    write_comparisons,
 )
 from glyphrank.report.comparison_columns import caption, heading, title
 
@@ -258,7 +258,7 @@ def test_metrics_have_short_titles(name: str, shown: str) -> None:
 
 
 def test_write_comparison_leaves_three_whole_files(tmp_path: Path) -> None:
-    write_comparison(tmp_path, COMPARISON)
+    write_comparisons(tmp_path, [COMPARISON])
     assert {path.name for path in tmp_path.iterdir()} == {"comparison.md", "comparison.csv", "comparison.json"}
     assert (tmp_path / "comparison.md").read_text(encoding="utf-8") == as_markdown(COMPARISON) + "\n"
     assert json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))["best"] == "bm25_words"

@@ -76,14 +76,14 @@ def rendered(comparisons: Sequence[Comparison], form: Form) -> str:
     return json.dumps(named, ensure_ascii=False, indent=2, allow_nan=False)
 
 
-def write_comparison(folder: Path, comparison: Comparison) -> None:
-    """Writes the files of `COMPARISON`, each whole.
+def write_comparisons(folder: Path, comparisons: Sequence[Comparison]) -> None:
+    """Writes the files of `COMPARISON`, each whole, with one comparison or those of all evaluations.
 
     Raises:
         OSError: one cannot be written.
     """
     for form, name in zip((Form.markdown, Form.csv, Form.json), COMPARISON, strict=True):
-        text = rendered([comparison], form) + "\n"
+        text = rendered(comparisons, form) + "\n"
         replace_whole(folder / name, partial(Path.write_text, data=text, encoding="utf-8"))
 
 
