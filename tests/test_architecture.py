@@ -62,6 +62,7 @@ LAYERS = {
         "rates",
         "sources",
         "versions",
+        "walked",
         "slanted_lines",
         "slurm_jobs",
         "ties",

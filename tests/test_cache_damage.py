@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from capitals import TEXTS, Upper, shard_files, stage
+from capitals import TEXTS, Upper, digest, shard_files, stage
 from glyphrank.cache import _open
 
 
@@ -129,3 +129,18 @@ def test_foreign_files_are_ignored_with_one_warning_each(tmp_path: Path, caplog:
         "notes.txt",
     ]
     assert (folder / "notes.txt").read_text() == "junk"
+
+
+def test_a_name_that_held_other_inputs_leaves_nothing_of_them(tmp_path: Path) -> None:
+    """Somebody copied a shard over another: when the name has its own inputs again, those others are worked on."""
+    here = stage(tmp_path, spacing=100)
+    first, second = TEXTS[:3], TEXTS[3:6]
+    Upper()(here, first)
+    (victim,) = (here.folder / name for name in shard_files(here))
+    other = here.codec.dump([digest(text) for text in second], [text.upper() for text in second])
+    victim.write_bytes(other)
+    _open.cache_clear()
+    for texts in (first, second, first, second):
+        again = Upper()
+        assert again(here, texts).values == [text.upper() for text in texts]
+    assert again.seen == []

@@ -89,3 +89,39 @@ def test_every_form_names_the_evaluation() -> None:
     assert [len(part["runs"]) for part in parts["parts"].values()] == [2, 2]
     for form in (Form.markdown, Form.latex):
         assert all(f"{task}: " in rendered(found, form) for task in ("pages", "clips"))
+
+
+def test_runs_of_other_datasets_whose_ids_are_alike_do_not_stand_together() -> None:
+    other = on("leaflets", "words", [1] * 12)
+    assert [each.task for each in compare_each([*PAGES, other])] == ["pages", "leaflets"]
+
+
+def test_a_median_that_only_some_runs_have_beside_the_other_limits_nothing() -> None:
+    found = compare_each(MIXED, "median_rank_mean")
+    assert [(each.task, len(each.runs)) for each in found] == [("pages", 2), ("clips", 2)]
+
+
+def test_a_damaged_run_costs_its_own_evaluation_and_no_other() -> None:
+    run = CLIPS[0]
+    damaged = replace(run, report=replace(run.report, metrics={**run.report.metrics, "mean_rank": 1e6}))
+    (found,) = compare_each([*PAGES, damaged])
+    assert len(found.runs) == 2
+    assert found.notes[0].startswith("not compared: clips: the run 'seen' is damaged")
+    with pytest.raises(DataError, match="damaged"):
+        compare_each([damaged])
+
+
+def test_names_of_evaluations_differ_whatever_datasets_are_called() -> None:
+    cut = on("pages", "cut", [1] * 12, protocol={"cutoffs": [1, 3, 5, 10, 50]})
+    odd = [on("pages (1 of 2)", "odd", [1] * 12), on("", "nameless", [1] * 9)]
+    found = compare_each([*odd, *PAGES, cut])
+    assert len({each.task for each in found}) == 4
+    assert len(json.loads(rendered(found, Form.json))["parts"]) == 4
+    assert len(json.loads(rendered(found[::-1], Form.json))["parts"]) == 4
+
+
+def test_a_rule_given_for_all_is_no_reason_to_stand_apart() -> None:
+    cut = on("pages", "cut", [1] * 12, protocol={"cutoffs": [1, 3, 5, 10, 50]}, ties=TieRule.optimistic)
+    *_, last = compare_each([*PAGES, cut], how=How(ties=TieRule.average))
+    assert "tie rules" not in last.notes[0]
+    assert "cutoffs of the protocol" in last.notes[0]

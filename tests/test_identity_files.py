@@ -218,3 +218,15 @@ def test_stamps_of_a_folder_follow_its_files_wherever_it_lies(tmp_path: Path) ->
     assert stamps_of(folder) != before
     (tmp_path / ".models" / "flat").write_text("x")
     assert len(stamps_of(tmp_path / ".models")) == 2
+
+
+def test_what_lies_below_a_linked_folder_is_part_of_a_place(tmp_path: Path) -> None:
+    """A model's folder may link the folder of its pooling; stale vectors would come of a link that is not followed."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "config.json").write_text("{}")
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "1_Pooling").symlink_to(tmp_path / "elsewhere")
+    before = digest_place(tmp_path / "model", digest_file)
+    (tmp_path / "elsewhere" / "config.json").write_text('{"mean": true}')
+    assert digest_place(tmp_path / "model", digest_file) != before
+    assert len(stamps_of(tmp_path / "model")) == 1

@@ -93,3 +93,20 @@ def test_package_is_found_without_its_import(tmp_path: Path, monkeypatch: pytest
     assert found_package("lonely_module") == (tmp_path / "lonely_module.py",)
     assert found_package("whole_package") == (tmp_path / "whole_package",)
     assert found_package("no_such_package") == found_package("") == ()
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path, places: list[Place]) -> None:
+    os.mkfifo(tmp_path / "conf" / "encoder" / "pipe.yaml")
+    (tmp_path / "conf" / "encoder" / "gone.yaml").symlink_to("/nowhere.yaml")
+    assert changes(tmp_path) == []
+    write_launched(tmp_path, places)
+    assert changes(tmp_path) == []
+
+
+def test_names_that_are_not_utf_8_are_noted(tmp_path: Path, places: list[Place]) -> None:
+    odd = os.fsdecode(os.fsencode(tmp_path / "conf" / "encoder") + b"/\xff.yaml")
+    Path(odd).write_text("k: 1\n")
+    write_launched(tmp_path, places)
+    assert changes(tmp_path) == []
+    Path(odd).write_text("k: 2\n")
+    assert changes(tmp_path) == [f"{odd} (changed)"]

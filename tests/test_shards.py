@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.numpy
 import zstandard
 
 from glyphrank.array_shards import ArraysCodec
@@ -143,3 +145,54 @@ def test_tokens_gathered_from_several_shards_are_one_object_each() -> None:
     first, second = gathered.result()
     assert first == second == ["서울", "page"]
     assert all(one is other for one, other in zip(first, second, strict=True))
+
+
+def with_header(changes: dict[str, Any], body: bytes = bytes(24)) -> bytes:
+    """A safetensors file of our own making whose checksum is right and whose header is as told."""
+    blank = "0" * 64
+    entry = {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]}
+    header = {"__metadata__": {"digests": json.dumps(DIGESTS), "checksum": blank}, "values": {**entry, **changes}}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    data = len(text).to_bytes(8, "little") + text + body
+    return data.replace(blank.encode(), hashlib.sha256(data).hexdigest().encode(), 1)
+
+
+def test_a_shard_of_a_right_header_is_read() -> None:
+    digests, values = ArraysCodec().load(with_header({}))
+    assert (digests, len(values)) == (DIGESTS, 3)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"dtype": kind} for kind in ("BF16", "F8_E4M3", "C64", None, 4)),
+        *({"shape": shape} for shape in ([3], [4, 2], [2, 3], [], [-3, -2], ["3", 2], None)),
+        *({"data_offsets": place} for place in ([0, 20], [4, 28], [0], [-24, 0], None, ["0", 24], [0, 24.0 + 2**53])),
+    ],
+)
+def test_a_header_that_does_not_fit_is_damage_whatever_the_checksum(changes: dict[str, Any]) -> None:
+    with pytest.raises(DamagedError):
+        ArraysCodec().load(with_header(changes))
+
+
+def test_fewer_values_than_inputs_are_damage() -> None:
+    with pytest.raises(DamagedError, match="2 values for 3 inputs"):
+        LinesCodec().load(LinesCodec().dump(DIGESTS, LINES[:2]))
+    with pytest.raises(DamagedError, match="not as long as its list"):
+        ArraysCodec().load(ArraysCodec().dump(DIGESTS, ARRAYS[:2]))
+
+
+def test_numbers_of_a_type_that_no_shard_holds_are_refused() -> None:
+    with pytest.raises(ValueError, match="values of type complex64; wanted one of BOOL, F16, F32"):
+        ArraysCodec().dump(["0a"], [{"values": np.zeros(2, dtype=np.complex64)}])
+
+
+@pytest.mark.parametrize("kind", ["?", "<f2", "<f4", "<f8", "i1", "<i2", "<i4", "<i8", "u1", "<u2", "<u4", "<u8"])
+def test_numbers_of_every_type_come_back(kind: str) -> None:
+    array = np.array([[0, 1], [1, 0], [1, 1]], dtype=kind)
+    _, values = ArraysCodec().load(ArraysCodec().dump(DIGESTS, [{"values": row} for row in array]))
+    assert [value["values"].tolist() for value in values] == array.tolist()
+    assert values[0]["values"].dtype == np.dtype(kind)
+    assert safetensors.numpy.load(ArraysCodec().dump(DIGESTS, [{"values": row} for row in array]))[
+        "values"
+    ].tolist() == (array.tolist())

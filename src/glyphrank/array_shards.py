@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, overload
@@ -21,8 +22,10 @@ Arrays = Mapping[str, NDArray[Any]]
 _NO_CHECKSUM = "0" * 64
 _LONGEST_HEADER = 100_000_000  # bytes; what safetensors itself accepts
 _METADATA = "__metadata__"
-_KINDS = {"BOOL": "?", "F16": "<f2", "F32": "<f4", "F64": "<f8", "U8": "u1", "I8": "i1"} | {
-    f"{kind.upper()}{8 * size}": f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)
+_KINDS = {"BOOL": np.dtype("?")} | {
+    f"{kind.upper()}{8 * size}": np.dtype(f"<{kind}{size}")
+    for kind, sizes in (("f", (2, 4, 8)), ("i", (1, 2, 4, 8)), ("u", (1, 2, 4, 8)))
+    for size in sizes
 }
 """Names of types in safetensors -> numpy's."""
 
@@ -70,6 +73,9 @@ class ArraysCodec:
             if sorted(value) != names:
                 raise ValueError(f"arrays named {sorted(value)} beside arrays named {names}; wanted the same names")
         stacked = {name: np.stack([value[name] for value in values]) for name in names}
+        for name, array in stacked.items():
+            if array.dtype.newbyteorder("<") not in _KINDS.values():
+                raise ValueError(f"{name} of type {array.dtype}; wanted one of {', '.join(_KINDS)}")
         metadata = {"digests": json.dumps(list(digests)), "checksum": _NO_CHECKSUM}
         data = safetensors.numpy.save(stacked, metadata)
         checksum = hashlib.sha256(data).hexdigest()
@@ -82,7 +88,10 @@ class ArraysCodec:
         stated = _metadata(header).get("checksum", "")
         if _checksum(data, stated) != stated:
             raise DamagedError("its checksum does not fit its content")
-        return _stacked_digests(header), Stacked(_arrays(header, memoryview(data)[stream.tell() :]))
+        digests, arrays = _stacked_digests(header), _arrays(header, memoryview(data)[stream.tell() :])
+        if not arrays or any(len(array) != len(digests) for array in arrays.values()):
+            raise DamagedError("its arrays are not as long as its list of digests")
+        return digests, Stacked(arrays)
 
     def digests(self, stream: BinaryIO) -> Sequence[str]:
         """The digests alone, from the header."""
@@ -147,13 +156,18 @@ def _metadata(header: Mapping[str, Any]) -> dict[str, str]:
 
 def _arrays(header: Mapping[str, Any], body: memoryview) -> dict[str, NDArray[Any]]:
     """The arrays of a safetensors file where they lie: safetensors would copy each, which takes longer than reading."""
-    found = {}
-    for name, entry in header.items():
-        if name != _METADATA:
-            if entry["dtype"] not in _KINDS:
-                raise DamagedError(f"it holds numbers of the type {entry['dtype']}")
+    found, end = {}, 0
+    entries = {name: entry for name, entry in header.items() if name != _METADATA}
+    try:
+        for name, entry in sorted(entries.items(), key=lambda item: item[1]["data_offsets"]):
             start, stop = entry["data_offsets"]
-            found[name] = np.frombuffer(body[start:stop], _KINDS[entry["dtype"]]).reshape(entry["shape"])
+            kind, shape = _KINDS[entry["dtype"]], entry["shape"]
+            if (start, stop - start) != (end, kind.itemsize * math.prod(shape)):
+                raise DamagedError(f"its header puts {name} where it cannot be")
+            found[name] = np.frombuffer(body[start:stop], kind).reshape(shape)
+            end = stop
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedError(f"its header describes arrays of no kind that is known here ({error!r})") from error
     return found
 
 

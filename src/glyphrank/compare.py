@@ -123,7 +123,7 @@ def _asked(given: Sequence[Finished], metric: str | None, how: How) -> _Asked:
         metric, primaries = runs[baseline or 0].report.primary, spread(runs, lambda run: run.report.primary)
         notes += [f"compared by {metric}; the runs' primary metrics differ: {primaries}"] if primaries else []
     reported = [counted_anew(run) for run in runs]
-    having = [number for number, values in enumerate(reported) if _value(values, metric) is not None]
+    having = [number for number, values in enumerate(reported) if value_of(values, metric) is not None]
     if not having:
         known = ", ".join(dict.fromkeys(name for values in reported for name in values))
         raise DataError(f"no run has the metric {metric!r}; the metrics that there are: {known}")
@@ -157,7 +157,7 @@ def _compared(
     groups = {way: groups_of_askers(asked.runs, way, names) for way, names in ids.items()}
     answers = [answers_of(run, ids, asked.common.rule) for run in asked.runs]
     spans = intervals_of(answers, groups)
-    reached = np.array([_value(own.total, asked.metric) for own in answers], dtype=np.float64)
+    reached = np.array([value_of(own.total, asked.metric) for own in answers], dtype=np.float64)
     order = np.argsort(reached if is_rank(asked.metric) else -reached, kind="stable").tolist()
     best = order[0]
     base = best if asked.baseline is None else asked.baseline
@@ -227,7 +227,7 @@ def counted_anew(run: Finished) -> dict[str, float]:
     return found
 
 
-def _value(values: Mapping[str, float], metric: str) -> float | None:
+def value_of(values: Mapping[str, float], metric: str) -> float | None:
     """The metric's value; `median_rank_mean` has an entry only where it differs from `median_rank`."""
     return values.get(metric, values.get(metric.replace(MEAN_MEDIAN, MEDIAN)))
 
@@ -251,7 +251,7 @@ def _under_rules(asked: _Asked, run: int, answers: Answers) -> dict[str, float]:
     found = {}
     for rule in TieRule:
         numbers = evaluate(answers.ranks[asked.way], cutoffs_of(asked.runs[run]), rule)
-        value = _value({prefix(asked.way) + name: number for name, number in numbers.items()}, asked.metric)
+        value = value_of({prefix(asked.way) + name: number for name, number in numbers.items()}, asked.metric)
         if value is not None:
             found[rule.value] = value
     return found

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from glyphrank.comparable import differences, listed, result_of
-from glyphrank.compare import PLAIN, How, compare, counted_anew
+from glyphrank.compare import PLAIN, How, compare, value_of
+from glyphrank.errors import DataError
 from glyphrank.report.compared import Comparison
 from glyphrank.report.finished import Finished
 
@@ -20,29 +21,38 @@ def compare_each(runs: Sequence[Finished], metric: str | None = None, how: How =
     Raises:
         DataError: as for `compare`.
     """
-    parts = evaluations(runs, how.ties is not None)
+    one_rule = how.ties is not None
+    parts = evaluations(runs, one_rule)
     chosen = [part for part in parts if _has_baseline(part, how.baseline) and _has_metric(part, metric)]
     if len(parts) == 1 or not chosen:  # then the message of `compare` says what is missing
         return [compare(runs, metric, how)]
-    left_out = [run.name for part in parts if part not in chosen for run in part]
-    notes = [f"left out, of other evaluations: {listed(left_out)}"] if left_out else []
-    found = []
+    left_out = dict.fromkeys(run.name for part in parts if part not in chosen for run in part)
+    notes = [f"left out, of other evaluations: {listed(list(left_out))}"] if left_out else []
+    found, faults = [], []
     for number, name in enumerate(_names(chosen)):
-        compared = compare(chosen[number], metric, how)
-        own = (*notes, *_apart(chosen, number), *compared.notes)
-        found.append(replace(compared, task=name if len(chosen) > 1 else None, notes=own))
-    return found
+        try:
+            compared = compare(chosen[number], metric, how)
+        except DataError as error:
+            faults.append(error)
+            notes.append(f"not compared: {name}: {error}")
+        else:
+            own = (*_apart(chosen, number, one_rule), *compared.notes)
+            found.append(replace(compared, task=name if len(chosen) > 1 else None, notes=own))
+    if not found:
+        raise faults[0]
+    return [replace(each, notes=(*notes, *each.notes)) for each in found]
 
 
 def evaluations(runs: Sequence[Finished], one_rule: bool = False) -> list[list[Finished]]:
-    """The runs in groups that were evaluated alike, in the order in which the first of each stands.
+    """The runs in groups of one dataset's name that were evaluated alike, in the order of their first runs.
 
     Args:
         one_rule: whether tie rules do not matter, since one is given for all.
     """
     parts: list[list[Finished]] = []
     for run in runs:
-        alike = next((part for part in parts if not differences([part[0], run], one_rule)), None)
+        same = (part for part in parts if part[0].report.task == run.report.task)
+        alike = next((part for part in same if not differences([*part, run], one_rule)), None)
         if alike is None:
             parts.append([run])
         else:
@@ -57,23 +67,24 @@ def _has_baseline(part: Sequence[Finished], baseline: str | Finished | None) -> 
 
 
 def _has_metric(part: Sequence[Finished], metric: str | None) -> bool:
-    return metric is None or any(metric in counted_anew(run) for run in part)
+    return metric is None or any(value_of(run.report.metrics, metric) is not None for run in part)
 
 
 def _names(parts: Sequence[Sequence[Finished]]) -> list[str]:
-    """The name of each part's dataset, with a number where it is not the only one of that name."""
+    """The name of each part's dataset, with a number where it is not the only one of that name; all differ."""
     tasks = [part[0].report.task for part in parts]
-    counts, seen, names = Counter(tasks), Counter[str](), []
+    counts, seen, names = Counter(tasks), Counter[str](), list[str]()
     for task in tasks:
         seen[task] += 1
-        names.append(f"{task} ({seen[task]} of {counts[task]})" if counts[task] > 1 else task)
+        name = f"{task} ({seen[task]} of {counts[task]})" if counts[task] > 1 else task
+        names.append(name if name not in names else f"{name} ({len(names) + 1})")
     return names
 
 
-def _apart(parts: Sequence[Sequence[Finished]], number: int) -> list[str]:
+def _apart(parts: Sequence[Sequence[Finished]], number: int, one_rule: bool) -> list[str]:
     """Says why runs on a dataset do not stand with earlier ones on one of that name."""
     own = parts[number][0]
     earlier = next((part[0] for part in parts[:number] if part[0].report.task == own.report.task), None)
     if earlier is None:
         return []
-    return [f"apart from {earlier.name!r}, for they differ in {' | '.join(differences([earlier, own], False))}"]
+    return [f"apart from {earlier.name!r}, for they differ in {' | '.join(differences([earlier, own], one_rule))}"]

@@ -18,6 +18,7 @@ from glyphrank.digests import digest_file, digest_json, digest_text
 from glyphrank.errors import ConfigError, DataError
 from glyphrank.sources import digest_held
 from glyphrank.versions import installed_version
+from glyphrank.walked import files_below
 from glyphrank.whole_files import replace_whole
 
 
@@ -95,8 +96,7 @@ def stamps_of(folder: Path) -> tuple[Stamp, ...]:
 
 def _shown_files(folder: Path) -> list[Path]:
     """Files below a folder relative to it, sorted, without hidden ones and those in hidden folders below it."""
-    names = sorted(entry.relative_to(folder) for entry in folder.rglob("*") if entry.is_file())
-    return [name for name in names if not any(part.startswith(".") for part in name.parts)]
+    return sorted(Path(path).relative_to(folder) for path, _ in files_below(str(folder)))
 
 
 def kind_of_file(mode: int) -> str:

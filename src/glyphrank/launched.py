@@ -16,6 +16,7 @@ from pathlib import Path
 from glyphrank.beside import named_files
 from glyphrank.digests import digest_file
 from glyphrank.errors import ConfigError
+from glyphrank.walked import files_below
 from glyphrank.whole_files import replace_whole
 
 LAUNCHED = "launched.json"
@@ -91,7 +92,7 @@ def write_launched(folder: Path, places: Sequence[Place]) -> None:
     """
     files = {path: [*_stamp(path), digest_file(Path(path))] for path in _files(places)}
     noted = {"places": [[str(place.path), *place.suffixes] for place in places], "files": files}
-    text = json.dumps(noted, ensure_ascii=False, indent=1) + "\n"
+    text = json.dumps(noted, indent=1) + "\n"  # in ASCII, for names need not be UTF-8
     replace_whole(folder / LAUNCHED, lambda new: new.write_text(text, encoding="utf-8"), durable=False)
 
 
@@ -132,14 +133,8 @@ def check_unchanged(folder: Path) -> None:
 
 
 def _files(places: Sequence[Place]) -> Iterator[str]:
-    """Paths as text: hundreds are looked at before every cell."""
     for place in places:
-        if place.path.is_file():
-            yield str(place.path)
-        for folder, inner, names in os.walk(place.path):
-            inner[:] = [name for name in inner if not name.startswith((".", "__pycache__"))]
-            shown = (name for name in names if name.endswith(place.suffixes) and name[0] != ".")
-            yield from (f"{folder}{os.sep}{name}" for name in shown)
+        yield from (path for path, _ in files_below(str(place.path), place.suffixes))
 
 
 def _stamp(path: str) -> tuple[int, int]:

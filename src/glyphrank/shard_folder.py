@@ -193,10 +193,12 @@ class ShardFolder(Generic[Value]):
             if name is not None:
                 held = enumerate(self._shards[name])
                 pairs = [(rows[one], at) for at, one in held if one in rows and self._holders[one] == name]
-                found.append(Holding(name, *np.array(pairs, dtype=np.int64).T))
+                found.append(Holding(name, *np.array(pairs, dtype=np.int64).reshape(-1, 2).T))
         return found
 
     def _add(self, name: str, digests: Sequence[str]) -> None:
+        if list(digests) != list(self._shards.get(name, digests)):
+            self._drop(name)  # somebody put another shard there
         self._changes += 1
         self._shards[name] = digests
         self._holders.update(dict.fromkeys(digests, name))

@@ -94,8 +94,11 @@ class LinesCodec:
         if body + _trailer(body) != data:
             raise DamagedError("its checksum does not fit its content")
         text = zstandard.ZstdDecompressor().stream_reader(body, read_across_frames=True).read()
-        header, *lines = text.split(b"\n")[:-1]
-        return digests_in(parse(header)), [parse(line) for line in lines]
+        header, *lines = text.split(b"\n")[:-1] or [b""]
+        digests = digests_in(parse(header))
+        if len(digests) != len(lines):
+            raise DamagedError(f"it holds {len(lines)} values for {len(digests)} inputs")
+        return digests, [parse(line) for line in lines]
 
     def digests(self, stream: BinaryIO) -> Sequence[str]:
         """The digests alone, from the first frame."""

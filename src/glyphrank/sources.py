@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from glyphrank.digests import digest_file, digest_json
 from glyphrank.errors import ConfigError
+from glyphrank.walked import files_below
 
 _source_digests: dict[str, tuple[tuple[int, ...], str]] = {}
 _held: dict[str, list[list[str]]] = {}
@@ -58,39 +59,34 @@ def changed_sources(packages: Iterable[str]) -> list[str]:
 
 
 def _entries(name: str) -> list[list[str]]:
-    return [[name, relative, _digest_source(path)] for relative, path in _sources(name)]
-
-
-def _digest_source(path: str) -> str:
-    """`digest_file` of a source, which is read once by a process as long as it is not changed."""
-    state = os.stat(path)  # noqa: PTH116 - of hundreds of files, some times a run
-    stamp = (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
-    known = _source_digests.get(path)
-    if known is None or known[0] != stamp:
-        _source_digests[path] = known = stamp, digest_file(Path(path))
-    return known[1]
-
-
-def _sources(name: str) -> list[tuple[str, str]]:
-    """The Python files of a package or module, each by its name below the folder, with `/` between parts, and path."""
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        spec = None
-    roots = list(spec.submodule_search_locations or ()) if spec else []
-    if spec and not roots and spec.origin:
-        roots = [spec.origin]
-    sources = [source for root in roots for source in sorted(_python_files(root))]
+    """Package, name below its folder with `/` between the parts, and digest of each Python file of a package."""
+    sources = []
+    for root in _roots(name):
+        for path, state in files_below(root, ".py"):
+            relative = path.removeprefix(root).lstrip(os.sep) or Path(path).name
+            sources.append([name, relative.replace(os.sep, "/"), _digest_source(path, state)])
     if not sources:
         raise ConfigError(f"the package {name!r} cannot be found with its source; is it installed or on PYTHONPATH?")
     return sources
 
 
-def _python_files(root: str) -> Iterator[tuple[str, str]]:
-    """Relative name and path of each file below a folder, or of the one file that it is."""
-    if os.path.isfile(root):  # noqa: PTH113
-        yield os.path.basename(root), root  # noqa: PTH119
-    for folder, _, names in os.walk(root):
-        inner = folder.removeprefix(root).replace(os.sep, "/")
-        sources = (name for name in names if name.endswith(".py") and name[0] != ".")
-        yield from ((f"{inner}/{name}".lstrip("/"), f"{folder}{os.sep}{name}") for name in sources)
+def _digest_source(path: str, state: os.stat_result) -> str:
+    """`digest_file` of a source, which is read once by a process as long as it is not changed."""
+    stamp = (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
+    known = _source_digests.get(path)
+    if known is None or known[0] != stamp:
+        try:
+            _source_digests[path] = known = stamp, digest_file(Path(path))
+        except OSError as error:
+            raise ConfigError(f"{path}: the source cannot be read ({error.strerror or error})") from error
+    return known[1]
+
+
+def _roots(name: str) -> list[str]:
+    """The folders of a package, or the one file of a module; none where it is not found."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    roots = list(spec.submodule_search_locations or ()) if spec else []
+    return roots or ([spec.origin] if spec and spec.origin else [])

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 from beir_miniature import write_beir
-from command import glyphrank, ran, refused
+from command import ran, refused
 from glyphrank.composition import config_folder
 from kopub_miniature import write_kopub
+from one_process import one_process
 from textvr_miniature import TEST, write_textvr
 from tiny_clip import write_tiny_clip
 
@@ -70,18 +71,19 @@ def test_the_readme_has_a_command_for_every_experiment_of_the_benchmarks() -> No
 
 @pytest.mark.timeout(900)
 def test_every_command_of_the_readme_runs(place: Path) -> None:
-    for command in COMMANDS:
-        done = glyphrank(*replaced(command), cwd=place)
-        assert done.returncode == ("--ndcg" in command), command + done.stdout + done.stderr  # that one finds a fault
-        if "save_scores=true" in command:
-            report = report_of(done.stdout)
-            shutil.copy(report["folder"] / "scores_rand.npy", place / "textvr.npy")
-        if "--matrix" in command:
-            printed = re.findall(r"^(\S+) +(\d\.\d{4})", done.stdout, re.MULTILINE)
-            scored = {name: float(value) for name, value in printed}
-            assert {"hit_rate_at_1", "v2t/hit_rate_at_1", "v2t/mean_rank"} <= scored.keys()
-            for name in scored.keys() & report["metrics"].keys():
-                assert scored[name] == pytest.approx(report["metrics"][name], abs=5e-5)
+    with one_process(place) as commands:
+        for command in COMMANDS:
+            done = commands.run(replaced(command))
+            assert done.code == ("--ndcg" in command), command + done.stdout + done.stderr  # that one finds a fault
+            if "save_scores=true" in command:
+                report = report_of(done.stdout)
+                shutil.copy(report["folder"] / "scores_rand.npy", place / "textvr.npy")
+            if "--matrix" in command:
+                printed = re.findall(r"^(\S+) +(\d\.\d{4})", done.stdout, re.MULTILINE)
+                scored = {name: float(value) for name, value in printed}
+                assert {"hit_rate_at_1", "v2t/hit_rate_at_1", "v2t/mean_rank"} <= scored.keys()
+                for name in scored.keys() & report["metrics"].keys():
+                    assert scored[name] == pytest.approx(report["metrics"][name], abs=5e-5)
 
 
 def test_kopub_texts_are_found_by_their_words(place: Path) -> None:

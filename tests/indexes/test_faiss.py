@@ -16,6 +16,7 @@ from glyphrank.indexes.faiss_ivf import FaissIvf
 from glyphrank.indexes.faiss_search import FaissSearcher, installed_faiss, one_thread
 from glyphrank.records import FloatArray, Vectors
 from glyphrank.scoring import unit_rows
+from glyphrank.versions import installed_version
 
 MakeIndex = Callable[..., Index]
 
@@ -171,13 +172,7 @@ def test_cells_when_a_field_is_out_of_range(fields: dict[str, int], said: str) -
 
 
 def test_installed_faiss_is_a_distribution_that_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib.metadata
-
-    def version(name: str) -> str:
-        if name != "faiss-gpu-cu12":
-            raise importlib.metadata.PackageNotFoundError(name)
-        return "1.8"
-
-    assert importlib.metadata.version(installed_faiss()[0])
-    monkeypatch.setattr(importlib.metadata, "version", version)
+    assert installed_version(installed_faiss()[0])
+    installed = {"faiss-gpu-cu12": "1.8"}
+    monkeypatch.setattr("glyphrank.indexes.faiss_search.installed_version", installed.get)
     assert installed_faiss() == ("faiss-gpu-cu12",)

@@ -72,7 +72,7 @@ def rendered(comparisons: Sequence[Comparison], form: Form) -> str:
     first = comparisons[0]
     parts = {(each.part[1] if each.part else each.task): as_json(each) for each in comparisons}
     by = first.part[0] if first.part else "task"
-    named = {"by": by, "parts": parts} if first.part or first.task else as_json(first)
+    named = as_json(first) if first.part is None and first.task is None else {"by": by, "parts": parts}
     return json.dumps(named, ensure_ascii=False, indent=2, allow_nan=False)
 
 
@@ -212,7 +212,7 @@ def _joined(run: Compared) -> str:
 def _flat(run: Compared, comparison: Comparison) -> dict[str, object]:
     """A run as a line of CSV: name of the column -> value."""
     part = {f"slice/{comparison.part[0]}": comparison.part[1]} if comparison.part else {}
-    part |= {"task": comparison.task} if comparison.task else {}
+    part |= {"task": comparison.task} if comparison.task is not None else {}
     row: dict[str, object] = {**part, "name": run.name, "identity": run.identity, **run.fields}
     for metric, value in run.values.items():
         row |= {metric: value, **_ends(metric, run.intervals.get(metric))}
