@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,9 @@ def test_snapshot_that_is_there_stays_as_it_is_and_says_what_is_newer(
 
 
 def test_snapshot_that_cannot_be_made_leaves_nothing(tmp_path: Path, sources: Sources) -> None:
-    (tmp_path / "conf" / "dangling").symlink_to("nowhere")
-    with pytest.raises(ConfigError, match=r"snapshot .* cannot be made: .*; use launch\.snapshot=false"):
-        make_snapshot(tmp_path / "sweep", sources)
+    absent = replace(sources, conf=tmp_path / "absent")
+    with pytest.raises(ConfigError, match=r"snapshot .* cannot be made: .*absent'; use launch\.snapshot=false"):
+        make_snapshot(tmp_path / "sweep", absent)
     assert files(tmp_path / "sweep") == set()
 
 
@@ -94,3 +95,17 @@ def test_process_that_was_started_again_and_runs_from_elsewhere_is_told(
     monkeypatch.setenv(STARTED, str(tmp_path / "snapshot"))
     with pytest.raises(ConfigError, match="not in its snapshot"):
         runs_from_snapshot(tmp_path)
+
+
+def test_snapshot_copies_what_links_lead_to_and_leaves_out_what_is_no_file(tmp_path: Path, sources: Sources) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "inner.py").write_text("linked")
+    (tmp_path / "two" / "ext").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "two" / "gone.py").symlink_to("/nowhere.py")
+    (tmp_path / "conf" / "encoder" / ".#a.yaml").symlink_to("kim@host.1234:5")
+    (tmp_path / "two" / "up").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "two" / "pipe.py")
+    make_snapshot(tmp_path / "sweep", sources)
+    copied = files(tmp_path / "sweep" / "snapshot" / "sources" / "two")
+    assert copied == {"__init__.py", "words.txt", "ext/inner.py"}
+    assert not (tmp_path / "sweep" / "snapshot" / "sources" / "two" / "ext").is_symlink()

@@ -30,7 +30,8 @@ SNAPSHOT = "snapshot"
 STARTED = "GLYPHRANK_SNAPSHOT"
 """Variable that tells the process started again which copy it is to run from."""
 _SHOWN = 5
-_SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "*.pyc")
+
+_HIDDEN = shutil.ignore_patterns(".*", "__pycache__", "*.pyc")
 
 logger = logging.getLogger("glyphrank")
 
@@ -79,7 +80,7 @@ def make_snapshot(sweep: Path, sources: Sources) -> None:
             for place in places:
                 _copy_package(place, copy / "sources", name)
         shutil.rmtree(copy / "sources" / "glyphrank" / "conf", ignore_errors=True)
-        shutil.copytree(sources.conf, copy / "sources" / "glyphrank" / "conf", ignore=_SKIPPED)
+        shutil.copytree(sources.conf, copy / "sources" / "glyphrank" / "conf", ignore=_skipped)
         for number, overlay in enumerate(sources.overlays):
             _copy_overlay(overlay, copy / "overlays" / str(number), sources)
         write_launched(copy, sources.places())
@@ -134,9 +135,17 @@ def _tell_of_changes(snapshot: Path) -> None:
         )
 
 
+def _skipped(folder: str, names: list[str]) -> set[str]:
+    """What of a folder is not copied: hidden files, what Python keeps, links that lead up, and what is no file."""
+    above = {Path(folder).resolve(), *Path(folder).resolve().parents}
+    paths = (Path(folder) / name for name in names)
+    kept = {path.name for path in paths if path.is_file() or (path.is_dir() and path.resolve() not in above)}
+    return _HIDDEN(folder, names) | (set(names) - kept)
+
+
 def _copy_package(place: Path, target: Path, name: str) -> None:
     if place.is_dir():
-        shutil.copytree(place, target / name, ignore=_SKIPPED, dirs_exist_ok=True)
+        shutil.copytree(place, target / name, ignore=_skipped, dirs_exist_ok=True)
     else:
         target.mkdir(parents=True, exist_ok=True)
         shutil.copy2(place, target / place.name)
@@ -171,7 +180,7 @@ def _copy_overlay(overlay: Path, target: Path, sources: Sources) -> None:
     target.mkdir(parents=True)
     for path in sorted(overlay.iterdir()):
         if path.name in sources.groups or (path / "__init__.py").is_file():
-            shutil.copytree(path, target / path.name, ignore=_SKIPPED)
+            shutil.copytree(path, target / path.name, ignore=_skipped)
         elif path.suffix == ".py" or path.name == f"{sources.config_name}.yaml":
             shutil.copy2(path, target / path.name)
 
