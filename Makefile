@@ -43,6 +43,7 @@ docs: .venv/.installed
 benchmark: .venv/.installed
 	$(BIN)/python benchmarks/cell.py
 	$(BIN)/python benchmarks/cached_cell.py
+	$(BIN)/python benchmarks/cached_cell_parts.py
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/cold_process.py
 	$(BIN)/python benchmarks/ranks.py
