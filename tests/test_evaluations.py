@@ -125,3 +125,23 @@ def test_a_rule_given_for_all_is_no_reason_to_stand_apart() -> None:
     *_, last = compare_each([*PAGES, cut], how=How(ties=TieRule.average))
     assert "tie rules" not in last.notes[0]
     assert "cutoffs of the protocol" in last.notes[0]
+
+
+def test_values_of_a_field_are_compared_within_each_evaluation() -> None:
+    kinds = {"type": {f"q{query}": "표" if query % 2 else "text" for query in range(12)}}
+    pages = [on("pages", name, [place] * 12, slices_of_queries=kinds) for place, name in enumerate("ab", start=1)]
+    texts = [on("texts", name, [place] * 10, slices_of_queries=kinds) for place, name in enumerate("cd", start=1)]
+    found = compare_each([*pages, *texts, *CLIPS], by="type")
+    assert [(each.task, each.part) for each in found] == [
+        (task, ("type", value)) for task in ("pages", "texts") for value in ("text", "표")
+    ]
+    assert found[0].notes[0].startswith("not compared: clips: those who ask (t2v) have no field 'type'")
+    stored = json.loads(rendered(found, Form.json))
+    assert {name: (part["by"], list(part["parts"])) for name, part in stored["parts"].items()} == {
+        "pages": ("type", ["text", "표"]),
+        "texts": ("type", ["text", "표"]),
+    }
+    rows = list(csv.DictReader(io.StringIO(rendered(found, Form.csv))))
+    assert {(row["task"], row["slice/type"]) for row in rows} == {
+        (each.task, each.part[1]) for each in found if each.part
+    }

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from glyphrank.comparable import listed, result_of
-from glyphrank.compare import How, compare, compare_by
+from glyphrank.compare import How
 from glyphrank.errors import ConfigError, DataError
-from glyphrank.evaluations import compare_each
+from glyphrank.evaluations import compare_each, compared
 from glyphrank.ids import SHORTEST, is_beginning
 from glyphrank.report.cells import CELLS, runs_below, shown_folder
 from glyphrank.report.compared import Comparison
@@ -146,12 +146,10 @@ def _compared(options: argparse.Namespace, scratch: Path) -> str:
     rule = TieRule(options.ties) if options.ties not in (None, _ALL) else None
     how = How(baseline, rule, options.ties == _ALL, options.allow)
     runs = [run.finished for run in gathered.runs]
-    if options.by is not None:
-        found = compare_by(runs, options.by, options.metric, how)
-    elif options.runs or options.allow:
-        found = [compare(runs, options.metric, how)]
+    if options.runs or options.allow:
+        found = compared(runs, options.metric, how, options.by)
     else:  # an experiment may hold runs of any dataset
-        found = compare_each(runs, options.metric, how)
+        found = compare_each(runs, options.metric, how, options.by)
     notes = [*(f"runs of the MLflow store {store}" for store in gathered.stores), *_shortened(gathered.left_out)]
     if gathered.skipped:
         notes.append(f"skipped, for they belong to a sweep and are no runs: {listed(gathered.skipped)}")
@@ -163,13 +161,12 @@ def _compared(options: argparse.Namespace, scratch: Path) -> str:
 def _notes_of(parts: Sequence[Comparison]) -> list[str]:
     """The notes that all parts have, and those of each, with its name in front."""
     common = [note for note in parts[0].notes if all(note in part.notes for part in parts)]
-    own = [
-        f"{part.task or '='.join(part.part or ())}: {note}"
-        for part in parts
-        for note in part.notes
-        if note not in common
-    ]
+    own = [f"{_named(part)}: {note}" for part in parts for note in part.notes if note not in common]
     return [*common, *own]
+
+
+def _named(part: Comparison) -> str:
+    return ", ".join([*([part.task] if part.task is not None else []), *(["=".join(part.part)] if part.part else [])])
 
 
 def _baseline(options: argparse.Namespace, gathered: _Gathered, scratch: Path) -> Finished:

@@ -7,14 +7,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from glyphrank.comparable import differences, listed, result_of
-from glyphrank.compare import PLAIN, How, compare, value_of
+from glyphrank.compare import PLAIN, How, compare, compare_by, value_of
 from glyphrank.errors import DataError
 from glyphrank.report.compared import Comparison
 from glyphrank.report.finished import Finished
 
 
-def compare_each(runs: Sequence[Finished], metric: str | None = None, how: How = PLAIN) -> list[Comparison]:
-    """A comparison for each evaluation, under the name of its dataset where there are several.
+def compared(
+    runs: Sequence[Finished], metric: str | None = None, how: How = PLAIN, by: str | None = None
+) -> list[Comparison]:
+    """One comparison, or one for each value of a field of the queries where one is named; raises as `compare`."""
+    return [compare(runs, metric, how)] if by is None else compare_by(runs, by, metric, how)
+
+
+def compare_each(
+    runs: Sequence[Finished], metric: str | None = None, how: How = PLAIN, by: str | None = None
+) -> list[Comparison]:
+    """The same for each evaluation, under the name of its dataset where there are several.
 
     A baseline or a metric that only some of them have limits the comparison to these; a note names what is left out.
 
@@ -25,19 +34,19 @@ def compare_each(runs: Sequence[Finished], metric: str | None = None, how: How =
     parts = evaluations(runs, one_rule)
     chosen = [part for part in parts if _has_baseline(part, how.baseline) and _has_metric(part, metric)]
     if len(parts) == 1 or not chosen:  # then the message of `compare` says what is missing
-        return [compare(runs, metric, how)]
+        return compared(runs, metric, how, by)
     left_out = dict.fromkeys(run.name for part in parts if part not in chosen for run in part)
     notes = [f"left out, of other evaluations: {listed(list(left_out))}"] if left_out else []
     found, faults = [], []
     for number, name in enumerate(_names(chosen)):
         try:
-            compared = compare(chosen[number], metric, how)
+            own_parts = compared(chosen[number], metric, how, by)
         except DataError as error:
             faults.append(error)
             notes.append(f"not compared: {name}: {error}")
         else:
-            own = (*_apart(chosen, number, one_rule), *compared.notes)
-            found.append(replace(compared, task=name if len(chosen) > 1 else None, notes=own))
+            task, apart = name if len(chosen) > 1 else None, _apart(chosen, number, one_rule)
+            found += [replace(each, task=task, notes=(*apart, *each.notes)) for each in own_parts]
     if not found:
         raise faults[0]
     return [replace(each, notes=(*notes, *each.notes)) for each in found]

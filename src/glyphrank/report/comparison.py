@@ -69,11 +69,10 @@ def rendered(comparisons: Sequence[Comparison], form: Form) -> str:
             return "\n\n".join(as_latex(comparison) for comparison in comparisons)
         case Form.csv:
             return as_csv(*comparisons)
-    first = comparisons[0]
-    parts = {(each.part[1] if each.part else each.task): as_json(each) for each in comparisons}
-    by = first.part[0] if first.part else "task"
-    named = as_json(first) if first.part is None and first.task is None else {"by": by, "parts": parts}
-    return json.dumps(named, ensure_ascii=False, indent=2, allow_nan=False)
+    tasks = dict.fromkeys(each.task for each in comparisons if each.task is not None)
+    own = {task: _json_of_parts([each for each in comparisons if each.task == task]) for task in tasks}
+    told = {"by": "task", "parts": own} if tasks else _json_of_parts(comparisons)
+    return json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def write_comparisons(folder: Path, comparisons: Sequence[Comparison]) -> None:
@@ -155,6 +154,14 @@ def as_csv(*comparisons: Comparison) -> str:
 def as_json(comparison: Comparison) -> dict[str, Any]:
     """Everything, in plain values; `part` is null or names field and value of the queries, `task` an evaluation."""
     return asdict(comparison)
+
+
+def _json_of_parts(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """One comparison, or those of all parts of the queries under their values."""
+    first = comparisons[0]
+    if first.part is None:
+        return as_json(first)
+    return {"by": first.part[0], "parts": {each.part[1]: as_json(each) for each in comparisons if each.part}}
 
 
 def _all_columns(comparison: Comparison) -> list[Column]:
