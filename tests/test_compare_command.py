@@ -255,6 +255,15 @@ def test_runs_that_were_not_evaluated_alike_are_refused_unless_allowed(folder: P
     )
 
 
+def test_a_sweep_of_several_evaluations_has_a_table_for_each(folder: Path, capsys: Printed) -> None:
+    kept(from_ranks("longer", [1] * 14, identity="1" * 32), folder / "outputs" / "results")
+    shutil.copytree(folder / "outputs" / "results" / ("1" * 32), folder / "sweep" / "11")
+    found = as_json(capsys, "sweep")
+    assert isinstance(found["parts"], dict)
+    assert [len(part["runs"]) for part in found["parts"].values()] == [2, 1]
+    assert "the runs were not evaluated alike" in message(capsys, "sweep", "sweep/11")
+
+
 def test_a_slice_has_a_table_for_each_value(folder: Path, capsys: Printed) -> None:
     kinds = {"type": {f"q{query}": "표" if query % 2 else "text" for query in range(12)}}
     kept(from_ranks("sliced", [1] * 12, slices_of_queries=kinds, identity="2" * 32), folder / "outputs" / "results")

@@ -50,6 +50,25 @@ def test_sources_below_a_linked_folder_count(package: Path, tmp_path: Path) -> N
     assert len(set(found)) == 3
 
 
+def test_a_link_that_leads_elsewhere_within_the_package_counts(package: Path) -> None:
+    for name in ("v1", "v2"):
+        (package / "impl" / name).mkdir(parents=True)
+        (package / "impl" / name / "x.py").write_text(f"letters = {name!r}\n")
+    found = []
+    for name in ("v1", "v2"):
+        (package / "use").symlink_to(f"impl/{name}")  # `linked_package.use.x` is what the plug-in imports
+        found.append(digest_sources({"linked_package"}))
+        (package / "use").unlink()
+    assert len({*found, digest_sources({"linked_package"})}) == 3
+
+
+def test_what_lies_above_the_package_is_none_of_it(package: Path, tmp_path: Path) -> None:
+    before = digest_sources({"linked_package"})
+    (package / "root").symlink_to("..")
+    (tmp_path / "notes.py").touch()
+    assert digest_sources({"linked_package"}) == before
+
+
 def test_what_python_cannot_import_is_no_source(package: Path) -> None:
     before = digest_sources({"linked_package"})
     (package / "gone.py").symlink_to("/nowhere.py")

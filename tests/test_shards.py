@@ -182,6 +182,12 @@ def test_fewer_values_than_inputs_are_damage() -> None:
         ArraysCodec().load(ArraysCodec().dump(DIGESTS, ARRAYS[:2]))
 
 
+def test_arrays_in_the_order_of_columns_come_back() -> None:
+    value = {"values": np.asfortranarray(np.arange(6, dtype=np.float32).reshape(2, 3))}
+    _, values = ArraysCodec().load(ArraysCodec().dump(["0a", "1b"], [value, value]))
+    assert [found["values"].tolist() for found in values] == [value["values"].tolist()] * 2
+
+
 def test_numbers_of_a_type_that_no_shard_holds_are_refused() -> None:
     with pytest.raises(ValueError, match="values of type complex64; wanted one of BOOL, F16, F32"):
         ArraysCodec().dump(["0a"], [{"values": np.zeros(2, dtype=np.complex64)}])

@@ -104,8 +104,28 @@ def test_snapshot_copies_what_links_lead_to_and_leaves_out_what_is_no_file(tmp_p
     (tmp_path / "two" / "gone.py").symlink_to("/nowhere.py")
     (tmp_path / "conf" / "encoder" / ".#a.yaml").symlink_to("kim@host.1234:5")
     (tmp_path / "two" / "up").symlink_to(tmp_path)
+    (tmp_path / "own" / ".#one.py").symlink_to("kim@host.1234:5")
+    (tmp_path / "own" / "folder.py").mkdir()
+    os.mkfifo(tmp_path / "own" / "pipe.py")
     os.mkfifo(tmp_path / "two" / "pipe.py")
     make_snapshot(tmp_path / "sweep", sources)
     copied = files(tmp_path / "sweep" / "snapshot" / "sources" / "two")
     assert copied == {"__init__.py", "words.txt", "ext/inner.py"}
     assert not (tmp_path / "sweep" / "snapshot" / "sources" / "two" / "ext").is_symlink()
+    assert files(tmp_path / "sweep" / "snapshot" / "overlays") == {"0/encoder/b.yaml", "0/one.py"}
+
+
+def test_snapshot_of_a_package_in_two_folders_has_the_file_that_python_imports(
+    tmp_path: Path, sources: Sources
+) -> None:
+    roots = []
+    for root in ("first", "second"):
+        folder = tmp_path / root / "shared"
+        folder.mkdir(parents=True)
+        (folder / "same.py").write_text(root)
+        (folder / f"{root}.py").write_text(root)
+        roots.append(folder)
+    make_snapshot(tmp_path / "sweep", replace(sources, packages={**sources.packages, "shared": tuple(roots)}))
+    copy = tmp_path / "sweep" / "snapshot" / "sources" / "shared"
+    assert (copy / "same.py").read_text() == "first"
+    assert files(copy) == {"same.py", "first.py", "second.py"}

@@ -86,6 +86,23 @@ def test_cells_of_several_evaluations_have_a_table_each_and_one_alone_has_none(
     assert summary.files[-1] == drawn
 
 
+def test_one_table_beside_cells_that_are_alone_is_that_of_the_sweep(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [from_ranks("x", [1] * 5), from_ranks("a", [1] * 6), from_ranks("b", [2] * 6)]
+    launch_folder(tmp_path / "sweep", "a1").mkdir(parents=True)
+    found = [
+        CellRecord("a1", 0.0, number, str(number), (run.name,), State.finished, str(kept(run, tmp_path / "results")))
+        for number, run in enumerate(runs)
+    ]
+    summary = summarise(tmp_path / "sweep", "a1", found)
+    assert summary.tags["best_cell"] == "#1 a"
+    assert summary.metrics == {"ndcg_at_10": 1.0}
+    assert summary.tags["notes"].startswith("alone in their evaluation, so in no table: 'cell 0'")
+    assert "apart from" not in summary.tags["notes"]
+    assert "\nnDCG@10 of 2 runs on 6 queries" in capsys.readouterr().out
+
+
 def test_a_smaller_comparison_of_evaluations_leaves_a_fuller_one_at_the_top(tmp_path: Path) -> None:
     first = cells(tmp_path)
     summarise(tmp_path / "sweep", "a1", first)

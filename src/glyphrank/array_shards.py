@@ -72,7 +72,7 @@ class ArraysCodec:
         for value in values:
             if sorted(value) != names:
                 raise ValueError(f"arrays named {sorted(value)} beside arrays named {names}; wanted the same names")
-        stacked = {name: np.stack([value[name] for value in values]) for name in names}
+        stacked = {name: np.ascontiguousarray(np.stack([value[name] for value in values])) for name in names}
         for name, array in stacked.items():
             if array.dtype.newbyteorder("<") not in _KINDS.values():
                 raise ValueError(f"{name} of type {array.dtype}; wanted one of {', '.join(_KINDS)}")

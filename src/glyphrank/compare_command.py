@@ -85,7 +85,8 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="RUN",
         help="a run's folder, a sweep's folder (all cells), an id of MLflow or its beginning, or the beginning of an "
-        "identity in OUTPUTS/results; without any: the runs of --experiment, a table for each dataset and protocol",
+        "identity in OUTPUTS/results; without any: the runs of --experiment. An experiment or one sweep has a table "
+        "for each dataset and protocol",
     )
     parser.add_argument("--experiment", metavar="NAME", help=f"MLflow's experiment (default: {EXPERIMENT})")
     parser.add_argument("--baseline", metavar="RUN", help="what the others are tested against (default: the best)")
@@ -146,16 +147,18 @@ def _compared(options: argparse.Namespace, scratch: Path) -> str:
     rule = TieRule(options.ties) if options.ties not in (None, _ALL) else None
     how = How(baseline, rule, options.ties == _ALL, options.allow)
     runs = [run.finished for run in gathered.runs]
-    if options.runs or options.allow:
+    is_whole = not options.runs or (len(options.runs) == 1 and not options.experiment)  # an experiment, or a sweep
+    if options.allow or not is_whole:
         found = compared(runs, options.metric, how, options.by)
-    else:  # an experiment may hold runs of any dataset
+    else:  # which may hold runs of any dataset
         found = compare_each(runs, options.metric, how, options.by)
     notes = [*(f"runs of the MLflow store {store}" for store in gathered.stores), *_shortened(gathered.left_out)]
     if gathered.skipped:
         notes.append(f"skipped, for they belong to a sweep and are no runs: {listed(gathered.skipped)}")
     if options.format == Form.csv.value:  # has no place for them
         sys.stderr.writelines(f"note: {note}\n" for note in (*_notes_of(found), *notes))
-    return rendered([replace(each, notes=(*each.notes, *notes)) for each in found], Form(options.format))
+    found[0] = replace(found[0], notes=(*found[0].notes, *notes))
+    return rendered(found, Form(options.format))
 
 
 def _notes_of(parts: Sequence[Comparison]) -> list[str]:

@@ -24,6 +24,7 @@ from glyphrank.beside import LIMIT, files_beside, named_files
 from glyphrank.composition import LAUNCH
 from glyphrank.errors import ConfigError
 from glyphrank.launched import LAUNCHED, Sources, changes, write_launched
+from glyphrank.walked import files_below
 
 SNAPSHOT = "snapshot"
 """The copy's name in a sweep's folder; in it `sources` and, for every overlay, `overlays/<number>`."""
@@ -31,7 +32,6 @@ STARTED = "GLYPHRANK_SNAPSHOT"
 """Variable that tells the process started again which copy it is to run from."""
 _SHOWN = 5
 
-_HIDDEN = shutil.ignore_patterns(".*", "__pycache__", "*.pyc")
 
 logger = logging.getLogger("glyphrank")
 
@@ -80,7 +80,7 @@ def make_snapshot(sweep: Path, sources: Sources) -> None:
             for place in places:
                 _copy_package(place, copy / "sources", name)
         shutil.rmtree(copy / "sources" / "glyphrank" / "conf", ignore_errors=True)
-        shutil.copytree(sources.conf, copy / "sources" / "glyphrank" / "conf", ignore=_skipped)
+        _copy_below(sources.conf, copy / "sources" / "glyphrank" / "conf")
         for number, overlay in enumerate(sources.overlays):
             _copy_overlay(overlay, copy / "overlays" / str(number), sources)
         write_launched(copy, sources.places())
@@ -135,17 +135,25 @@ def _tell_of_changes(snapshot: Path) -> None:
         )
 
 
-def _skipped(folder: str, names: list[str]) -> set[str]:
-    """What of a folder is not copied: hidden files, what Python keeps, links that lead up, and what is no file."""
-    above = {Path(folder).resolve(), *Path(folder).resolve().parents}
-    paths = (Path(folder) / name for name in names)
-    kept = {path.name for path in paths if path.is_file() or (path.is_dir() and path.resolve() not in above)}
-    return _HIDDEN(folder, names) | (set(names) - kept)
+def _copy_below(folder: Path, target: Path) -> None:
+    """All that `files_below` finds, with what links lead to; a file that is there stays, as Python takes the first.
+
+    Raises:
+        OSError: there is no such folder, or a file cannot be copied.
+    """
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no such folder: '{folder}'")
+    target.mkdir(parents=True, exist_ok=True)
+    for path, _ in files_below(str(folder)):
+        copy = target / os.path.relpath(path, folder)
+        if not path.endswith(".pyc") and not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, copy)
 
 
 def _copy_package(place: Path, target: Path, name: str) -> None:
     if place.is_dir():
-        shutil.copytree(place, target / name, ignore=_skipped, dirs_exist_ok=True)
+        _copy_below(place, target / name)
     else:
         target.mkdir(parents=True, exist_ok=True)
         shutil.copy2(place, target / place.name)
@@ -178,10 +186,10 @@ def _copy_beside(module: Path, target: Path) -> None:
 def _copy_overlay(overlay: Path, target: Path, sources: Sources) -> None:
     """The choices of an overlay, and modules beside them, which plug-ins may import; nothing else that it may hold."""
     target.mkdir(parents=True)
-    for path in sorted(overlay.iterdir()):
+    for path in sorted(path for path in overlay.iterdir() if not path.name.startswith(".")):
         if path.name in sources.groups or (path / "__init__.py").is_file():
-            shutil.copytree(path, target / path.name, ignore=_skipped)
-        elif path.suffix == ".py" or path.name == f"{sources.config_name}.yaml":
+            _copy_below(path, target / path.name)
+        elif path.is_file() and (path.suffix == ".py" or path.name == f"{sources.config_name}.yaml"):
             shutil.copy2(path, target / path.name)
 
 

@@ -79,22 +79,22 @@ def summarise(sweep: Path, launch: str, cells: Sequence[CellRecord], notes: Sequ
 def _compared(runs: Sequence[Finished], notes: list[str]) -> list[Comparison]:
     """One for each evaluation of several cells; none where there is nothing to compare, and a note says why."""
     from glyphrank.compare import compare
-    from glyphrank.evaluations import compare_each
+    from glyphrank.evaluations import compare_each, evaluations
 
     if not runs:
         return []
+    parts = evaluations(runs)
+    alone = [run.name for part in parts if len(part) == 1 < len(parts) for run in part]
     try:
-        found = compare_each(runs)
-        several = [each for each in found if len(each.runs) > 1]
-        if len(found) > 1 and not several:
+        if len(alone) == len(runs):
             return [compare(runs)]  # which says in what they differ
+        found = compare_each([run for run in runs if run.name not in alone])
     except (ConfigError, DataError) as error:
         notes.append(f"the sweep's cells are not compared: {error}")
         return []
-    alone = [each.best for each in found if len(found) > 1 and each not in several]
     if alone:
         notes.append(f"alone in their evaluation, so in no table: {listed(alone)}")
-    return several or found
+    return found
 
 
 def _best(comparison: Comparison, cells: Sequence[CellRecord]) -> str:

@@ -136,3 +136,11 @@ def test_lacks_when_only_the_list_of_the_other_format_was_fetched(tmp_path: Path
     folder = write_model(tmp_path / "own", MINILM)
     (folder / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": {"a": "pytorch_model-1.bin"}}))
     assert lacks(folder) is None
+
+
+def test_weights_below_a_linked_folder_are_found_and_hidden_ones_are_not(tmp_path: Path) -> None:
+    for name in ("elsewhere/model.safetensors", "model/.cache/model.safetensors", "model/config.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "model" / "0_Transformer").symlink_to(tmp_path / "elsewhere")
+    assert weight_files(tmp_path / "model") == [tmp_path / "model" / "0_Transformer" / "model.safetensors"]

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
+from glyphrank.walked import files_below
+
 _OTHER_FORMATS = {"onnx", "openvino"}
 _SETTINGS = {".json", ".txt", ".model", ".jinja"}
 _WITH_CONFIG = {"Pooling", "WeightedLayerPooling", "Dense", "LayerNorm", "CNN", "BoW", "WordWeights"}
@@ -34,13 +36,13 @@ def lacks(folder: Path) -> str | None:
     if lack is None and not weight_files(folder):
         lack = _no_weights("")
     if lack is None:
-        lack = next((lack for index in sorted(folder.rglob("*.index.json")) if (lack := _lacks_shard(index))), None)
+        lack = next((lack for index in _files(folder, ".index.json") if (lack := _lacks_shard(index))), None)
     return lack
 
 
 def weight_files(folder: Path) -> list[Path]:
     """The files with weights that loading would read, in order; in each folder safetensors go before pickles."""
-    names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if _is_file(path)]
+    names = [path.relative_to(folder).as_posix() for path in _files(folder)]
     return [folder / name for name in needed_files(names) if PurePosixPath(name).suffix not in _SETTINGS]
 
 
@@ -59,6 +61,10 @@ def needed_files(names: Sequence[str]) -> list[str]:
         or path.match("model*.safetensors")
         or (path.match("pytorch_model*.bin") and path.parent not in safe)
     ]
+
+
+def _files(folder: Path, suffix: str = "") -> list[Path]:
+    return sorted(Path(path) for path, _ in files_below(str(folder), suffix))
 
 
 def _modules(folder: Path) -> list[tuple[str, str]]:
