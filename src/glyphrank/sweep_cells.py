@@ -83,9 +83,9 @@ def _compared(runs: Sequence[Finished], notes: list[str]) -> list[Comparison]:
 
     if not runs:
         return []
-    parts = evaluations(runs)
-    alone = [run.name for part in parts if len(part) == 1 < len(parts) for run in part]
     try:
+        parts = evaluations(runs)
+        alone = [run.name for part in parts if len(part) == 1 < len(parts) for run in part]
         if len(alone) == len(runs):
             return [compare(runs)]  # which says in what they differ
         found = compare_each([run for run in runs if run.name not in alone])
