@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
-import importlib
+import pkgutil
 import statistics
 import sys
 import tempfile
@@ -89,7 +89,8 @@ def _time(name: str, part: str, spent: list[dict[str, float]], ends: bool = Fals
         name: module, class and function; a function is replaced in its module, a method in its class.
         ends: whether a new cell begins behind it.
     """
-    holder, function = _found(name)
+    place, _, function = name.rpartition(".")
+    holder = pkgutil.resolve_name(place)
     timed = getattr(holder, function)
 
     @functools.wraps(timed)
@@ -103,17 +104,6 @@ def _time(name: str, part: str, spent: list[dict[str, float]], ends: bool = Fals
                 spent.append(defaultdict(float))
 
     setattr(holder, function, around)
-
-
-def _found(name: str) -> tuple[Any, str]:
-    *path, function = name.split(".")
-    for length in range(len(path), 0, -1):
-        with contextlib.suppress(ModuleNotFoundError):
-            holder: Any = importlib.import_module(".".join(path[:length]))
-            for inner in path[length:]:
-                holder = getattr(holder, inner)
-            return holder, function
-    raise ModuleNotFoundError(name)
 
 
 if __name__ == "__main__":

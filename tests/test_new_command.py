@@ -86,7 +86,7 @@ def test_an_interruption_ends_without_a_traceback(
     assert capsys.readouterr().err.endswith("glyphrank: interrupted\n")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full to stand for a full disk")
 def test_a_full_standard_output_is_told(documents: Path) -> None:
     code = "import sys; from glyphrank.new_command import run_new; sys.exit(run_new(['mine', 'documents']))"
     with Path("/dev/full").open("w") as full:

@@ -213,7 +213,7 @@ def test_what_ends_a_reproduction_is_told_and_is_no_difference(
     assert ("Traceback" in told) is isinstance(error, RuntimeError)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full to stand for a full disk")
 def test_log_that_cannot_be_written_hides_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "glyphrank.log").symlink_to("/dev/full")
 

@@ -85,17 +85,18 @@ class ArraysCodec:
         """Digests and values of a shard; the values are views of its arrays (`Stacked`)."""
         stream = io.BytesIO(data)
         header = _header(stream)
-        stated = _metadata(header).get("checksum", "")
+        metadata = _metadata(header)
+        stated = metadata.get("checksum", "")
         if _checksum(data, stated) != stated:
             raise DamagedError("its checksum does not fit its content")
-        digests, arrays = _stacked_digests(header), _arrays(header, memoryview(data)[stream.tell() :])
+        digests, arrays = _stacked_digests(metadata), _arrays(header, memoryview(data)[stream.tell() :])
         if not arrays or any(len(array) != len(digests) for array in arrays.values()):
             raise DamagedError("its arrays are not as long as its list of digests")
         return digests, Stacked(arrays)
 
     def digests(self, stream: BinaryIO) -> Sequence[str]:
         """The digests alone, from the header."""
-        return _stacked_digests(_header(stream))
+        return _stacked_digests(_metadata(_header(stream)))
 
     def gather(self, count: int) -> Gatherer[Arrays, dict[str, NDArray[Any]]]:
         """For each name an array of `count` rows; no name at all as long as there is no value."""
@@ -188,5 +189,5 @@ def _checksum_field(checksum: str) -> bytes:
     return f'"checksum":"{checksum}"'.encode("utf-8", "surrogatepass")
 
 
-def _stacked_digests(header: Mapping[str, Any]) -> Sequence[str]:
-    return digests_in({"digests": parse(_metadata(header).get("digests", ""))})
+def _stacked_digests(metadata: Mapping[str, str]) -> Sequence[str]:
+    return digests_in({"digests": parse(metadata.get("digests", ""))})

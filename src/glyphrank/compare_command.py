@@ -169,7 +169,8 @@ def _notes_of(parts: Sequence[Comparison]) -> list[str]:
 
 
 def _named(part: Comparison) -> str:
-    return ", ".join([*([part.task] if part.task is not None else []), *(["=".join(part.part)] if part.part else [])])
+    names = [part.task, "=".join(part.part) if part.part else None]
+    return ", ".join(name for name in names if name is not None)
 
 
 def _baseline(options: argparse.Namespace, gathered: _Gathered, scratch: Path) -> Finished:

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 _Inode = tuple[int, int]
 
@@ -29,11 +30,9 @@ def files_below(folder: str, suffixes: str | tuple[str, ...] = "") -> Iterator[t
 def _above(folder: str) -> frozenset[_Inode]:
     """The folders in which a folder lies, up to the root of the file system."""
     found: set[_Inode] = set()
-    place = os.path.realpath(folder)
-    while (parent := os.path.dirname(place)) != place:  # noqa: PTH120
-        place = parent
+    for parent in Path(folder).resolve().parents:
         with suppress(OSError):
-            state = os.stat(place)  # noqa: PTH116
+            state = parent.stat()
             found.add((state.st_dev, state.st_ino))
     return frozenset(found)
 
